@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Children are started, passed descriptors, waited for, stopped and never left behind.
+#include "base/child.h"
+
+#include <signal.h>
+
+#include "gtest/gtest.h"
+
+namespace hopyard::base {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(RunCommand, CollectsOutputAndExitStatus) {
+  auto run = run_command({.argv = {"/bin/sh", "-c", "echo out; echo err >&2; exit 3"}}, 10s);
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_EQ(run->output, "out\nerr\n");
+  EXPECT_EQ(run->exit.exit_code, 3);
+  EXPECT_EQ(run->exit.describe(), "exit status 3");
+}
+
+TEST(RunCommand, EndsACommandThatIsNotDoneInTime) {
+  EXPECT_TRUE(absl::IsDeadlineExceeded(run_command({.argv = {"/bin/sleep", "60"}}, 50ms).status()));
+}
+
+TEST(Child, NamesTheProgramThatCannotBeExecuted) {
+  auto child = Child::start({.argv = {"/no/such/program"}});
+  EXPECT_TRUE(absl::IsNotFound(child.status()));
+  EXPECT_NE(std::string(child.status().message()).find("/no/such/program"), std::string::npos);
+}
+
+TEST(Child, IsKilledWhenItIgnoresTerm) {
+  auto pipe = make_pipe();
+  auto child = Child::start({.argv = {"/bin/sh", "-c", "trap '' TERM; echo; while :; do sleep 1; done"},
+                             .stdout_fd = pipe->write.get()});
+  ASSERT_TRUE(child.ok());
+  char ready;
+  ASSERT_EQ(::read(pipe->read.get(), &ready, 1), 1);
+  auto exit = child->stop(50ms);
+  ASSERT_TRUE(exit.ok()) << exit.status();
+  EXPECT_EQ(exit->signal, SIGKILL);
+}
+
+TEST(Child, SeesPassedDescriptorsUnderTheirNewNumbersEvenWhenTheyOverlap) {
+  auto pipe = make_pipe();
+  auto other = make_pipe();
+  // Crosswise on purpose: each source number is likely another's target.
+  const int a = pipe->write.get(), b = other->write.get();
+  auto child = Child::start({.argv = {"/bin/sh", "-c", "echo a >&3; echo b >&4"}, .pass_fds = {{a, 3}, {b, 4}}});
+  ASSERT_TRUE(child.ok());
+  ASSERT_TRUE(child->wait(10s)->clean());
+  char text[2];
+  ASSERT_EQ(::read(pipe->read.get(), text, 2), 2);
+  EXPECT_EQ(text[0], 'a');
+  ASSERT_EQ(::read(other->read.get(), text, 2), 2);
+  EXPECT_EQ(text[0], 'b');
+}
+
+TEST(Child, DiesWithItsOwner) {
+  pid_t pid;
+  {
+    auto child = Child::start({.argv = {"/bin/sleep", "60"}});
+    ASSERT_TRUE(child.ok());
+    pid = child->pid();
+  }
+  EXPECT_NE(::kill(pid, 0), 0);
+}
+
+}  // namespace
+}  // namespace hopyard::base
