@@ -65,8 +65,7 @@ bool place_fds(std::vector<std::pair<int, int>>& fds) {
   if (options.new_process_group) ::setpgid(0, 0);
   if (!options.working_directory.empty() && ::chdir(options.working_directory.c_str()) != 0) fail();
   if (!place_fds(prepared.fds)) fail();
-  ::execve(prepared.argv[0], prepared.argv.data(),
-           options.environment ? prepared.envp.data() : environ);
+  ::execve(prepared.argv[0], prepared.argv.data(), options.environment ? prepared.envp.data() : environ);
   fail();
   ::_exit(127);
 }
@@ -75,7 +74,9 @@ ChildExit to_exit(int status, const rusage& usage) {
   ChildExit exit;
   if (WIFEXITED(status)) exit.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) exit.signal = WTERMSIG(status);
-  const auto ns = [](const timeval& t) { return (static_cast<int64_t>(t.tv_sec) * 1'000'000 + t.tv_usec) * 1000; };
+  const auto ns = [](const timeval& t) {
+    return (static_cast<int64_t>(t.tv_sec) * 1'000'000 + t.tv_usec) * 1000;
+  };
   exit.user_cpu_ns = ns(usage.ru_utime);
   exit.system_cpu_ns = ns(usage.ru_stime);
   exit.max_rss_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
@@ -149,7 +150,8 @@ absl::StatusOr<ChildExit> Child::wait(std::chrono::nanoseconds timeout) {
     const int n = ::poll(&ended, 1, deadline.poll_ms());
     if (n < 0 && errno != EINTR) return errno_status("poll", fmt::format("pid {}", pid_));
     if (n > 0) break;
-    if (deadline.passed()) return absl::DeadlineExceededError(fmt::format("wait: pid {}: still running", pid_));
+    if (deadline.passed())
+      return absl::DeadlineExceededError(fmt::format("wait: pid {}: still running", pid_));
   }
   int status = 0;
   rusage usage{};

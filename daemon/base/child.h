@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Child processes: started by vfork-and-exec, held by pidfd, ended TERM -> deadline -> KILL, reaped with their usage.
+// Child processes: started by vfork-and-exec, held by pidfd, ended TERM -> deadline -> KILL, reaped with
+// their usage.
 #pragma once
 
 #include <sys/types.h>
@@ -16,12 +17,12 @@
 namespace hopyard::base {
 
 struct ChildOptions {
-  std::vector<std::string> argv;                       // argv[0] is the path to execute
+  std::vector<std::string> argv;                        // argv[0] is the path to execute
   std::optional<std::vector<std::string>> environment;  // "NAME=value"; absent: inherited
-  std::string working_directory;                       // empty: inherited
-  int stdin_fd = -1;   // -1: /dev/null
-  int stdout_fd = -1;  // -1: /dev/null
-  int stderr_fd = -1;  // -1: /dev/null
+  std::string working_directory;                        // empty: inherited
+  int stdin_fd = -1;                                    // -1: /dev/null
+  int stdout_fd = -1;                                   // -1: /dev/null
+  int stderr_fd = -1;                                   // -1: /dev/null
   // Further descriptors: {the parent's fd, the number the child sees (>= 3)}.
   std::vector<std::pair<int, int>> pass_fds;
   // Signal the child gets when the *thread* that started it ends (PR_SET_PDEATHSIG); 0: none.

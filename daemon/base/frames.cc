@@ -33,7 +33,8 @@ absl::Status FrameDecoder::check_length() const {
   if (pending_bytes() < kHeaderBytes) return absl::OkStatus();
   const size_t length = header_value(buffer_.data() + offset_);
   if (length <= kMaxFrameBytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format("read frame: length {}: over {} bytes", length, kMaxFrameBytes));
+  return absl::InvalidArgumentError(
+      fmt::format("read frame: length {}: over {} bytes", length, kMaxFrameBytes));
 }
 
 absl::Status FrameDecoder::feed(std::string_view bytes) {
@@ -53,7 +54,8 @@ std::optional<std::string> FrameDecoder::next() {
 
 absl::Status write_frame(int fd, std::string_view payload) {
   if (payload.size() > kMaxFrameBytes) {
-    return absl::InvalidArgumentError(fmt::format("write frame: {} bytes: over {}", payload.size(), kMaxFrameBytes));
+    return absl::InvalidArgumentError(
+        fmt::format("write frame: {} bytes: over {}", payload.size(), kMaxFrameBytes));
   }
   return write_all(fd, encode_frame(payload));
 }

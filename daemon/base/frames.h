@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Length-delimited frames on a byte stream: 4-byte big-endian length, payload. Knows nothing of what is inside.
+// Length-delimited frames on a byte stream: 4-byte big-endian length, payload. Knows nothing of what is
+// inside.
 #pragma once
 
 #include <chrono>
@@ -37,7 +38,8 @@ class FrameDecoder {
 
 // Blocking helpers on a pipe or raw serial line.
 absl::Status write_frame(int fd, std::string_view payload);
-// The next payload. DEADLINE_EXCEEDED in time; OUT_OF_RANGE at end of stream between frames; DATA_LOSS inside one.
+// The next payload. DEADLINE_EXCEEDED in time; OUT_OF_RANGE at end of stream between frames; DATA_LOSS inside
+// one.
 absl::StatusOr<std::string> read_frame(int fd, FrameDecoder& decoder, const Deadline& deadline);
 
 }  // namespace hopyard::base

@@ -15,8 +15,8 @@ absl::Status errno_status(std::string_view attempt, std::string_view object, int
 absl::Status annotate(const absl::Status& status, std::string_view attempt, std::string_view object) {
   if (status.ok()) return status;
   const auto cause = status.message();
-  return absl::Status(status.code(),
-                      fmt::format("{}: {}: {}", attempt, object, std::string_view(cause.data(), cause.size())));
+  return absl::Status(status.code(), fmt::format("{}: {}: {}", attempt, object,
+                                                 std::string_view(cause.data(), cause.size())));
 }
 
 }  // namespace hopyard::base

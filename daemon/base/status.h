@@ -15,12 +15,13 @@ namespace hopyard::base {
 [[nodiscard]] absl::Status errno_status(std::string_view attempt, std::string_view object, int error = errno);
 
 // `status` with "attempt: object: " in front of its message; OK stays OK.
-[[nodiscard]] absl::Status annotate(const absl::Status& status, std::string_view attempt, std::string_view object);
+[[nodiscard]] absl::Status annotate(const absl::Status& status, std::string_view attempt,
+                                    std::string_view object);
 
 }  // namespace hopyard::base
 
-#define HOPYARD_RETURN_IF_ERROR(expression)                       \
-  do {                                                            \
+#define HOPYARD_RETURN_IF_ERROR(expression)                                                         \
+  do {                                                                                              \
     if (absl::Status hopyard_status_ = (expression); !hopyard_status_.ok()) return hopyard_status_; \
   } while (false)
 

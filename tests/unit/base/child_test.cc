@@ -46,7 +46,8 @@ TEST(Child, SeesPassedDescriptorsUnderTheirNewNumbersEvenWhenTheyOverlap) {
   auto other = make_pipe();
   // Crosswise on purpose: each source number is likely another's target.
   const int a = pipe->write.get(), b = other->write.get();
-  auto child = Child::start({.argv = {"/bin/sh", "-c", "echo a >&3; echo b >&4"}, .pass_fds = {{a, 3}, {b, 4}}});
+  auto child =
+      Child::start({.argv = {"/bin/sh", "-c", "echo a >&3; echo b >&4"}, .pass_fds = {{a, 3}, {b, 4}}});
   ASSERT_TRUE(child.ok());
   ASSERT_TRUE(child->wait(10s)->clean());
   char text[2];

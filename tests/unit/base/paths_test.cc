@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The XDG folders follow the environment; relative values are ignored, as the specification says.
+#include "base/paths.h"
+
+#include <cstdlib>
+
+#include "gtest/gtest.h"
+
+namespace hopyard::base {
+namespace {
+
+TEST(CacheDir, FollowsTheEnvironmentAndIgnoresRelativeValues) {
+  ::setenv("HOME", "/home/someone", 1);
+  ::setenv("XDG_CACHE_HOME", "/elsewhere", 1);
+  EXPECT_EQ(cache_dir(), "/elsewhere/hopyard");
+  ::setenv("XDG_CACHE_HOME", "relative", 1);
+  EXPECT_EQ(cache_dir(), "/home/someone/.cache/hopyard");
+  ::unsetenv("XDG_CACHE_HOME");
+  EXPECT_EQ(cache_dir(), "/home/someone/.cache/hopyard");
+}
+
+TEST(DataDir, CanBeNamed) {
+  ::setenv("HOPYARD_DATA", "/data", 1);
+  EXPECT_EQ(data_dir(), "/data");
+  ::unsetenv("HOPYARD_DATA");
+}
+
+TEST(ProgramDir, IsWhereThisTestLies) { EXPECT_TRUE(program_dir().ends_with("/bin")); }
+
+}  // namespace
+}  // namespace hopyard::base
