@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files, nginx -t, start, readiness by connecting, stop.
+#include "server/nginx.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.h"
+#include "fmt/format.h"
+#include "server/config.h"
+
+namespace hopyard::server {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kReadinessInterval = 1ms;
+constexpr size_t kLogLimitBytes = 512u << 20;
+
+// bytes(range(256)) repeated: the fixture every response body is compared with.
+absl::Status write_body(const std::string& path, uint64_t bytes) {
+  HOPYARD_ASSIGN_OR_RETURN(base::Fd fd, base::open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0644));
+  std::string chunk(65536, '\0');
+  for (size_t i = 0; i < chunk.size(); ++i) chunk[i] = static_cast<char>(i % 256);
+  for (uint64_t left = bytes; left > 0;) {
+    const uint64_t n = std::min<uint64_t>(left, chunk.size());
+    HOPYARD_RETURN_IF_ERROR(
+        base::annotate(base::write_all(fd.get(), std::string_view(chunk).substr(0, n)), "write body", path));
+    left -= n;
+  }
+  // Last-Modified and ETag come from here: fixed, so that response headers have one length everywhere.
+  const timespec times[2] = {{1'600'000'000, 0}, {1'600'000'000, 0}};
+  if (::futimens(fd.get(), times) != 0) return base::errno_status("set file time", path);
+  return absl::OkStatus();
+}
+
+absl::Status write_files(const ServerSpec& spec, const std::string& config) {
+  const std::string bodies = spec.directory + "/" + kBodiesFolder;
+  if (::mkdir(bodies.c_str(), 0755) != 0) return base::errno_status("make folder", bodies);
+  for (const uint64_t bytes : spec.body_bytes) {
+    HOPYARD_RETURN_IF_ERROR(write_body(fmt::format("{}/{}", bodies, bytes), bytes));
+  }
+  const auto path = [&spec](const char* name) { return spec.directory + "/" + name; };
+  HOPYARD_RETURN_IF_ERROR(base::write_file(path(kCertificateFile), spec.certificate->certificate_pem));
+  HOPYARD_RETURN_IF_ERROR(base::write_file(path(kKeyFile), spec.certificate->key_pem, 0600));
+  return base::write_file(path(kConfigFile), config);
+}
+
+base::ChildOptions command(const ServerSpec& spec, std::vector<std::string> extra) {
+  base::ChildOptions options;
+  options.argv = {spec.nginx_path, "-p", spec.directory + "/", "-c", kConfigFile, "-e", kLogFile};
+  options.argv.insert(options.argv.end(), extra.begin(), extra.end());
+  options.environment = std::vector<std::string>{"PATH=/usr/bin:/bin", "LC_ALL=C"};
+  options.working_directory = spec.directory;
+  return options;
+}
+
+// Runs `function` in the server's namespace: children and sockets made there stay there.
+template <typename Function>
+auto in_namespace(const ServerSpec& spec, Function function) {
+  return spec.ns != nullptr ? spec.ns->run(function) : function();
+}
+
+absl::Status check_config(const ServerSpec& spec) {
+  HOPYARD_ASSIGN_OR_RETURN(auto checked, in_namespace(spec, [&spec] {
+                             return base::run_command(command(spec, {"-t"}), spec.start_timeout);
+                           }));
+  if (checked.exit.clean()) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format("check nginx configuration: {}: {}: {}", spec.nginx_path,
+                                                checked.exit.describe(), checked.output));
+}
+
+// True once a connection was accepted into the listening socket's queue.
+absl::StatusOr<bool> try_connect(const ServerSpec& spec) {
+  return in_namespace(spec, [&spec]() -> absl::StatusOr<bool> {
+    base::Fd fd(::socket(spec.listen.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!fd.valid()) return base::errno_status("make socket", spec.listen.text);
+    const auto* address = reinterpret_cast<const sockaddr*>(&spec.listen.address);
+    if (::connect(fd.get(), address, spec.listen.length) == 0) return true;
+    if (errno == ECONNREFUSED || errno == ENOENT) return false;
+    return base::errno_status("connect", spec.listen.text);
+  });
+}
+
+std::string log_tail(const ServerSpec& spec) {
+  const auto log = base::read_file(spec.directory + "/" + kLogFile, kLogLimitBytes);
+  return log.ok() ? parse_log(*log).errors : std::string(log.status().message());
+}
+
+absl::Status wait_until_ready(const ServerSpec& spec, base::Child& child) {
+  const base::Deadline deadline(spec.start_timeout);
+  while (true) {
+    HOPYARD_ASSIGN_OR_RETURN(const bool ready, try_connect(spec));
+    if (ready) return absl::OkStatus();
+    // Woken by its death, else after the interval: nginx tells nobody when it begins to listen.
+    if (const auto ended = child.wait(kReadinessInterval); ended.ok()) {
+      return absl::UnavailableError(fmt::format("start nginx: {}: ended with {}: {}", spec.nginx_path,
+                                                ended->describe(), log_tail(spec)));
+    }
+    if (deadline.passed()) {
+      return absl::DeadlineExceededError(
+          fmt::format("start nginx: {}: does not accept connections: {}", spec.nginx_path, log_tail(spec)));
+    }
+  }
+}
+
+v1::ServerEvidence evidence_of(const base::ChildExit& exit, const std::string& config) {
+  v1::ServerEvidence evidence;
+  evidence.set_exit_code(exit.exit_code);
+  evidence.set_signal(exit.signal);
+  evidence.set_user_cpu_ns(exit.user_cpu_ns);
+  evidence.set_system_cpu_ns(exit.system_cpu_ns);
+  evidence.set_max_rss_bytes(exit.max_rss_bytes);
+  evidence.set_config(config);
+  return evidence;
+}
+
+}  // namespace
+
+absl::StatusOr<Listen> listen_ipv4(const std::string& address, uint16_t port) {
+  Listen listen{fmt::format("{}:{}", address, port)};
+  sockaddr_in in{};
+  in.sin_family = AF_INET;
+  in.sin_port = htons(port);
+  if (::inet_pton(AF_INET, address.c_str(), &in.sin_addr) != 1) {
+    return absl::InvalidArgumentError(fmt::format("listen: {}: not an IPv4 address", address));
+  }
+  std::memcpy(&listen.address, &in, sizeof in);
+  listen.length = sizeof in;
+  return listen;
+}
+
+absl::StatusOr<Listen> listen_unix(const std::string& path) {
+  Listen listen{"unix:" + path};
+  sockaddr_un un{};
+  un.sun_family = AF_UNIX;
+  if (path.size() >= sizeof un.sun_path) {
+    return absl::InvalidArgumentError(
+        fmt::format("listen: {}: longer than a Unix socket's path may be", path));
+  }
+  std::memcpy(un.sun_path, path.c_str(), path.size() + 1);
+  std::memcpy(&listen.address, &un, sizeof un);
+  listen.length = sizeof un;
+  return listen;
+}
+
+NginxServer::NginxServer(ServerSpec spec, std::string config, base::Child child)
+    : spec_(std::move(spec)), config_(std::move(config)), child_(std::move(child)) {}
+
+absl::StatusOr<NginxServer> NginxServer::start(ServerSpec spec) {
+  std::string config = render_config(spec.settings, spec.listen.text, spec.send_buffer_bytes);
+  HOPYARD_RETURN_IF_ERROR(write_files(spec, config));
+  HOPYARD_RETURN_IF_ERROR(check_config(spec));
+  // What the check logged is not the server's.
+  HOPYARD_RETURN_IF_ERROR(base::write_file(spec.directory + "/" + kLogFile, ""));
+  HOPYARD_ASSIGN_OR_RETURN(base::Child child,
+                           in_namespace(spec, [&spec] { return base::Child::start(command(spec, {})); }));
+  HOPYARD_RETURN_IF_ERROR(wait_until_ready(spec, child));
+  return NginxServer(std::move(spec), std::move(config), std::move(child));
+}
+
+absl::StatusOr<v1::ServerEvidence> NginxServer::stop(std::chrono::nanoseconds grace) {
+  std::vector<ConnectionTrace> connections;
+  HOPYARD_ASSIGN_OR_RETURN(v1::ServerEvidence evidence, stop(grace, connections));
+  if (connections.size() > 1) {
+    return absl::InternalError(
+        fmt::format("read server log: {}: {} connections made requests, one was expected", spec_.directory,
+                    connections.size()));
+  }
+  if (connections.empty()) return evidence;
+  for (auto& write : connections.front().writes) *evidence.add_writes() = std::move(write);
+  for (auto& event : connections.front().fragments) *evidence.add_fragments() = std::move(event);
+  return evidence;
+}
+
+absl::StatusOr<v1::ServerEvidence> NginxServer::stop(std::chrono::nanoseconds grace,
+                                                     std::vector<ConnectionTrace>& connections) {
+  HOPYARD_ASSIGN_OR_RETURN(const base::ChildExit exit, child_.stop(grace, SIGQUIT));
+  v1::ServerEvidence evidence = evidence_of(exit, config_);
+  HOPYARD_ASSIGN_OR_RETURN(const std::string log,
+                           base::read_file(spec_.directory + "/" + kLogFile, kLogLimitBytes));
+  Trace trace = parse_log(log);
+  evidence.set_nginx_version(trace.nginx_version);
+  evidence.set_errors(trace.errors);
+  connections = std::move(trace.connections);
+  return evidence;
+}
+
+}  // namespace hopyard::server

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// One nginx process from configuration to reaping. Knows the namespace it runs in; nothing of trials or
+// clients.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/child.h"
+#include "base/status.h"
+#include "hopyard/v1/campaign.pb.h"
+#include "hopyard/v1/result.pb.h"
+#include "lab/namespace.h"
+#include "server/certificate.h"
+#include "server/trace.h"
+
+namespace hopyard::server {
+
+struct Listen {
+  std::string text;  // as nginx reads it: "192.0.2.1:443", "unix:/path"
+  sockaddr_storage address{};
+  socklen_t length = 0;
+};
+// `address`: dotted IPv4.
+absl::StatusOr<Listen> listen_ipv4(const std::string& address, uint16_t port);
+absl::StatusOr<Listen> listen_unix(const std::string& path);
+
+struct ServerSpec {
+  std::string nginx_path;
+  v1::Server settings;
+  Listen listen;
+  std::string directory;             // exists, empty, the server's own, on memory
+  std::vector<uint64_t> body_bytes;  // served as "/<n>"
+  const Certificate* certificate = nullptr;
+  const lab::NetNamespace* ns = nullptr;  // null: the caller's
+  uint32_t send_buffer_bytes = 0;
+  std::chrono::nanoseconds start_timeout = std::chrono::seconds(10);
+};
+
+class NginxServer {
+ public:
+  // Writes the files, has nginx check the configuration, starts it and waits until it accepts connections.
+  // Errors carry nginx's own words.
+  static absl::StatusOr<NginxServer> start(ServerSpec spec);
+
+  // QUIT, then by deadline KILL; reaped. Exit status, usage, and the writes of the one connection that made
+  // requests (none: empty; several: INTERNAL, since a trial has one).
+  absl::StatusOr<v1::ServerEvidence> stop(std::chrono::nanoseconds grace);
+  // The same with every connection's trace apart, for the gate.
+  absl::StatusOr<v1::ServerEvidence> stop(std::chrono::nanoseconds grace,
+                                          std::vector<ConnectionTrace>& connections);
+
+ private:
+  NginxServer(ServerSpec spec, std::string config, base::Child child);
+  ServerSpec spec_;
+  std::string config_;
+  base::Child child_;
+};
+
+}  // namespace hopyard::server

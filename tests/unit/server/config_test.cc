@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rendered configuration says what the design fixes, and nothing a campaign did not set.
+#include "server/config.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace hopyard::server {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(RenderConfig, TurnsOffEverythingThatWouldHideWrites) {
+  const std::string config = render_config({}, "192.0.2.1:443", 0);
+  for (const char* line : {"sendfile off;", "ssl_session_tickets off;", "ssl_session_cache off;",
+                           "ssl_protocols TLSv1.3;", "access_log off;", "error.log debug;"}) {
+    EXPECT_THAT(config, HasSubstr(line));
+  }
+}
+
+TEST(RenderConfig, LeavesNginxDefaultsWhereNothingIsSet) {
+  const std::string config = render_config({}, "192.0.2.1:443", 0);
+  EXPECT_THAT(config, Not(HasSubstr("ssl_buffer_size")));
+  EXPECT_THAT(config, Not(HasSubstr("http2_chunk_size")));
+  EXPECT_THAT(config, Not(HasSubstr("sndbuf")));
+}
+
+TEST(RenderConfig, WritesSettingsInBytes) {
+  v1::Server settings;
+  settings.set_ssl_buffer_size_bytes(4096);
+  settings.set_http2_chunk_size_bytes(8192);
+  const std::string config = render_config(settings, "unix:/tmp/s", 4608);
+  EXPECT_THAT(config, HasSubstr("ssl_buffer_size 4096;"));
+  EXPECT_THAT(config, HasSubstr("http2_chunk_size 8192;"));
+  EXPECT_THAT(config, HasSubstr("listen unix:/tmp/s ssl sndbuf=4608;"));
+}
+
+}  // namespace
+}  // namespace hopyard::server
