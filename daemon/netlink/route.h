@@ -71,11 +71,6 @@ struct NeighbourInfo {
 // malformed text is reported by RouteSocket::run, before anything is sent.
 class RouteBatch {
  public:
-  RouteBatch();
-  RouteBatch(RouteBatch&&) noexcept;
-  RouteBatch& operator=(RouteBatch&&) noexcept;
-  ~RouteBatch();
-
   RouteBatch& add_veth(const VethEnd& a, const VethEnd& b);
   RouteBatch& delete_link(int link);  // a veth takes its peer with it
   RouteBatch& set_up(int link, bool up = true);
@@ -90,15 +85,19 @@ class RouteBatch {
   RouteBatch& add_neighbour(int link, const std::string& address, const std::string& mac);
   RouteBatch& add_route(const Route& route);
   RouteBatch& delete_route(const Route& route);
-  // Gives the namespace behind `netns_fd` the id `id` (>= 0) in the socket's namespace; ALREADY_EXISTS if it
-  // has one or the id is taken.
+  // Gives the namespace behind `netns_fd` the id `id` in the socket's namespace, or a free one for -1;
+  // ALREADY_EXISTS if it has one or the id is taken.
   RouteBatch& assign_netns_id(int netns_fd, int id);
 
   bool empty() const { return requests_.empty() && error_.ok(); }
 
  private:
   friend class RouteSocket;
-  struct Request;
+  struct Request {
+    std::string attempt;
+    std::string object;
+    std::vector<uint8_t> message;
+  };
   // Takes `message`; `error` is libnl's result of building it.
   RouteBatch& push(std::string attempt, std::string object, int error, nl_msg* message);
   std::vector<Request> requests_;
@@ -110,10 +109,6 @@ class RouteBatch {
 class RouteSocket {
  public:
   static absl::StatusOr<RouteSocket> open();
-  RouteSocket(RouteSocket&&) noexcept;
-  RouteSocket& operator=(RouteSocket&&) noexcept;
-  ~RouteSocket();
-
   // Every request is carried out, also behind one that failed; the first failure is returned with the
   // kernel's own words where it has some. Codes: ALREADY_EXISTS, NOT_FOUND, PERMISSION_DENIED, … by errno.
   absl::Status run(const RouteBatch& batch);
@@ -128,13 +123,20 @@ class RouteSocket {
   absl::StatusOr<std::vector<NeighbourInfo>> neighbours();
   // The id the namespace behind `netns_fd` has in the socket's namespace; NOT_FOUND if it has none.
   absl::StatusOr<int> netns_id(int netns_fd);
+  // All ids the socket's namespace has given.
+  absl::StatusOr<std::vector<int>> netns_ids();
 
  private:
   struct Free {
     void operator()(nl_sock* socket) const noexcept;
   };
-  explicit RouteSocket(nl_sock* socket) : socket_(socket) {}
-  std::unique_ptr<nl_sock, Free> socket_;
+  RouteSocket(nl_sock* reads, base::Fd requests) : reads_(reads), requests_(std::move(requests)) {}
+  // Sends the requests [first, last) in one call and awaits their acks; notes the earliest failure.
+  absl::Status run_part(const RouteBatch& batch, size_t first, size_t last, absl::Status& failure);
+  std::unique_ptr<nl_sock, Free> reads_;  // libnl's dumps
+  base::Fd requests_;                     // batches; apart, since libnl insists on its own numbering
+  uint32_t sequence_ = 0;
+  std::vector<char> buffer_;
 };
 
 // Tells when network namespaces have ended. RTM_DELNSID comes once nothing holds the namespace any more: no
@@ -143,10 +145,6 @@ class NamespaceWatch {
  public:
   // Watches from the calling thread's current namespace, which must outlive those watched.
   static absl::StatusOr<NamespaceWatch> open();
-  NamespaceWatch(NamespaceWatch&&) noexcept;
-  NamespaceWatch& operator=(NamespaceWatch&&) noexcept;
-  ~NamespaceWatch();
-
   // Begins to watch the namespace behind `netns_fd` and gives its id here. The caller may close the fd then.
   absl::StatusOr<int> add(int netns_fd);
   // Returns when all namespaces added have ended, and forgets them. DEADLINE_EXCEEDED names the ids still
@@ -154,12 +152,16 @@ class NamespaceWatch {
   absl::Status wait_all_gone(const base::Deadline& deadline);
 
  private:
-  NamespaceWatch(RouteSocket requests, base::Fd events);
-  absl::Status read_events(bool& overrun);
+  NamespaceWatch(RouteSocket requests, base::Fd events)
+      : requests_(std::move(requests)), events_(std::move(events)) {}
+  // Takes what has come; `watched_` follows.
+  absl::Status read_events();
+  // After lost events: asks which ids there still are.
   absl::Status recount();
   RouteSocket requests_;
   base::Fd events_;              // member of RTNLGRP_NSID, non-blocking
   std::map<int, bool> watched_;  // id -> ended
+  std::vector<char> buffer_;
 };
 
 }  // namespace hopyard::netlink
