@@ -5,8 +5,11 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+
+#include "fmt/format.h"
 
 namespace hopyard::base {
 namespace {
@@ -38,6 +41,17 @@ std::string config_dir() { return xdg("XDG_CONFIG_HOME", ".config"); }
 std::string runtime_dir() {
   const std::string value = environment("XDG_RUNTIME_DIR");
   return value.starts_with('/') ? value + "/hopyard" : state_dir();
+}
+
+std::string default_database() { return state_dir() + "/hopyard.db"; }
+
+std::string default_socket(const std::string& database) {
+  std::error_code error;
+  const auto path = std::filesystem::weakly_canonical(std::filesystem::absolute(database), error);
+  // Socket paths are short (107 bytes), a database's may be long: its FNV-1a hash stands for it.
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const unsigned char byte : path.native()) hash = (hash ^ byte) * 0x100000001b3;
+  return fmt::format("{}/{:016x}.sock", runtime_dir(), hash);
 }
 
 std::string program_dir() {

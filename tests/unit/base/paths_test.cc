@@ -19,6 +19,16 @@ TEST(CacheDir, FollowsTheEnvironmentAndIgnoresRelativeValues) {
   EXPECT_EQ(cache_dir(), "/home/someone/.cache/hopyard");
 }
 
+TEST(DefaultSocket, IsOnePerDatabaseHoweverItIsWritten) {
+  ::setenv("XDG_RUNTIME_DIR", "/run/user/7", 1);
+  const std::string socket = default_socket("/data/long/a.db");
+  EXPECT_TRUE(socket.starts_with("/run/user/7/hopyard/")) << socket;
+  EXPECT_EQ(default_socket("/data/long/../long/./a.db"), socket);
+  EXPECT_NE(default_socket("/data/long/b.db"), socket);
+  EXPECT_EQ(default_socket("/" + std::string(300, 'x')).size(), socket.size());
+  ::unsetenv("XDG_RUNTIME_DIR");
+}
+
 TEST(DataDir, CanBeNamed) {
   ::setenv("HOPYARD_DATA", "/data", 1);
   EXPECT_EQ(data_dir(), "/data");
