@@ -45,7 +45,9 @@ absl::Status write_body(const std::string& path, uint64_t bytes) {
 
 absl::Status write_files(const ServerSpec& spec, const std::string& config) {
   const std::string bodies = spec.directory + "/" + kBodiesFolder;
-  if (::mkdir(bodies.c_str(), 0755) != 0) return base::errno_status("make folder", bodies);
+  for (const std::string& folder : {spec.directory, bodies}) {
+    if (::mkdir(folder.c_str(), 0755) != 0) return base::errno_status("make folder", folder);
+  }
   for (const uint64_t bytes : spec.body_bytes) {
     HOPYARD_RETURN_IF_ERROR(write_body(fmt::format("{}/{}", bodies, bytes), bytes));
   }

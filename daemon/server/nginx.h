@@ -32,7 +32,7 @@ struct ServerSpec {
   std::string nginx_path;
   v1::Server settings;
   Listen listen;
-  std::string directory;             // exists, empty, the server's own, on memory
+  std::string directory;             // made here, the server's own; its parent lies on memory
   std::vector<uint64_t> body_bytes;  // served as "/<n>"
   const Certificate* certificate = nullptr;
   const lab::NetNamespace* ns = nullptr;  // null: the caller's

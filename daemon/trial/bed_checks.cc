@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of the bed a trial lay on.
+#include "trial/bed_checks.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "fmt/ranges.h"
+
+namespace hopyard::trial {
+namespace {
+
+constexpr uint32_t kMtuBytes = 1500;
+constexpr int kLinks = 4;
+
+std::optional<std::string> setting(const v1::Environment& environment, std::string_view name) {
+  for (const v1::Setting& candidate : environment.sysctls()) {
+    if (candidate.name() == name) return candidate.value();
+  }
+  return std::nullopt;
+}
+
+// The netem of the router's egress towards the client carries the server's bytes, and the second seed.
+std::optional<uint64_t> asked_seed(const lab::RoutedSpec& asked, bool towards_client) {
+  if (!asked.seed) return std::nullopt;
+  return *asked.seed + (towards_client ? 1 : 0);
+}
+
+void check_seed(const std::string& name, std::optional<uint64_t> asked, const netlink::NetemOptions& seen,
+                const v1::Environment& environment, CheckList& checks) {
+  if (!asked) return;
+  const auto missing = std::find_if(environment.unsupported().begin(), environment.unsupported().end(),
+                                    [](const std::string& text) { return text.starts_with("netem seed"); });
+  if (missing != environment.unsupported().end()) {
+    checks.unsupported(name + " seed", fmt::format("{}", *asked), *missing);
+    return;
+  }
+  checks.holds(name + " seed", fmt::format("{}", *asked), seen.seed ? fmt::format("{}", *seen.seed) : "none",
+               seen.seed == asked);
+}
+
+void check_netem(const lab::RoutedSpec& asked, const lab::QdiscSnapshot& snapshot, bool towards_client,
+                 const v1::Environment& environment, CheckList& checks) {
+  const std::string name = towards_client ? "netem towards client" : "netem towards server";
+  checks.equal<std::string>(name + " kind", "netem", snapshot.qdisc.kind);
+  if (!snapshot.qdisc.netem) return;
+  const netlink::NetemOptions& seen = *snapshot.qdisc.netem;
+  checks.equal<int64_t>(name + " delay ns", asked.rtt.count() / 2, seen.delay.count());
+  checks.equal<int64_t>(name + " jitter ns", 0, seen.jitter.count());
+  checks.equal(name + " rate bit/s", asked.rate_bps, seen.rate_bps);
+  checks.equal(name + " loss (of 2^32)", netlink::netem_fraction_bits(asked.loss),
+               netlink::netem_fraction_bits(seen.loss));
+  checks.equal(name + " limit packets", asked.limit_packets, seen.limit_packets);
+  check_seed(name, asked_seed(asked, towards_client), seen, environment, checks);
+  // With no loss asked for, a drop here would be the queue's limit: the path was not as asked.
+  if (asked.loss == 0) checks.equal<uint64_t>(name + " drops", 0, snapshot.qdisc.drops);
+}
+
+void check_fq(const lab::QdiscSnapshot& snapshot, CheckList& checks) {
+  const std::string name = fmt::format("fq at {}", lab::side_name(snapshot.side));
+  checks.equal<std::string>(name + " kind", "fq", snapshot.qdisc.kind);
+  const bool pacing = snapshot.qdisc.fq && snapshot.qdisc.fq->pacing.value_or(false);
+  checks.holds(name + " pacing", "on", pacing ? "on" : "off", pacing);
+  checks.equal<uint64_t>(name + " drops", 0, snapshot.qdisc.drops);
+}
+
+// Every instant at which the server's socket must have been seen.
+std::set<std::string> instants(const v1::Workload& workload) {
+  std::set<std::string> names = {"before", "after"};
+  for (const v1::Request& request : workload.requests()) {
+    if (request.has_after()) names.insert("request:" + request.name());
+  }
+  return names;
+}
+
+}  // namespace
+
+void check_links(const v1::Environment& environment, CheckList& checks) {
+  uint32_t offloading = 0, other_mtu = 0;
+  for (const v1::Link& link : environment.links()) {
+    offloading += link.tso() || link.gso() || link.gro();
+    other_mtu += link.mtu() != kMtuBytes;
+  }
+  checks.equal("links", kLinks, environment.links_size());
+  checks.equal("links with TSO, GSO or GRO", 0u, offloading);
+  checks.equal(fmt::format("links with an MTU other than {}", kMtuBytes), 0u, other_mtu);
+  checks.equal("traffic-control filters", 0u, environment.filters());
+}
+
+void check_sysctls(const v1::Tcp& tcp, const v1::Environment& environment, CheckList& checks) {
+  const auto check = [&](const std::string& name, const std::string& expected) {
+    const auto seen = setting(environment, name);
+    checks.holds(name, expected, seen.value_or("not read"), seen == expected);
+  };
+  if (tcp.has_congestion_control()) check("server/net.ipv4.tcp_congestion_control", tcp.congestion_control());
+  if (tcp.has_notsent_lowat_bytes()) {
+    check("server/net.ipv4.tcp_notsent_lowat", fmt::format("{}", tcp.notsent_lowat_bytes()));
+  }
+  for (const char* side : {"client", "server"}) {
+    check(fmt::format("{}/net.ipv4.tcp_no_metrics_save", side), "1");
+    check(fmt::format("{}/net.ipv4.tcp_ecn", side), "2");
+  }
+}
+
+void check_sockets(const v1::TrialSpec& spec, const v1::TrialResult& result, CheckList& checks) {
+  std::set<std::string> missing = instants(spec.workload());
+  std::set<std::string> algorithms;
+  std::set<uint64_t> mss;
+  for (const v1::SocketSnapshot& socket : result.sockets()) {
+    if (socket.side() != "server") continue;
+    missing.erase(socket.at());
+    algorithms.insert(socket.congestion_control());
+    const auto value = socket.values().find("tcpi_snd_mss");
+    mss.insert(value != socket.values().end() ? value->second : 0);
+  }
+  // A client that stopped early did not reach every instant; that is judged by itself, and is not the bed's
+  // fault.
+  if (result.client().error().empty()) {
+    checks.holds("server socket seen", "at every instant",
+                 missing.empty() ? "at every instant" : fmt::format("not at {}", *missing.begin()),
+                 missing.empty());
+  }
+  if (mss.empty()) return;
+  checks.equal("server socket mss", fmt::format("{}", std::set<uint64_t>{kMssBytes}), fmt::format("{}", mss));
+  if (spec.case_().tcp().has_congestion_control()) {
+    const std::set<std::string> expected = {spec.case_().tcp().congestion_control()};
+    checks.equal("server socket congestion control", fmt::format("{}", expected),
+                 fmt::format("{}", algorithms));
+  }
+}
+
+void check_qdiscs(const lab::RoutedSpec& asked, const std::vector<lab::QdiscSnapshot>& qdiscs,
+                  const v1::Environment& environment, CheckList& checks) {
+  checks.equal("root qdiscs", kLinks, static_cast<int>(qdiscs.size()));
+  if (qdiscs.size() != kLinks) return;
+  // In the lab's order: client, router towards client, router towards server, server.
+  check_fq(qdiscs[0], checks);
+  check_netem(asked, qdiscs[1], /*towards_client=*/true, environment, checks);
+  check_netem(asked, qdiscs[2], /*towards_client=*/false, environment, checks);
+  check_fq(qdiscs[3], checks);
+}
+
+}  // namespace hopyard::trial

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The `routed` path: three namespaces with fq and netem, watched over netlink.
+#include <optional>
+
+#include "lab/path.h"
+#include "trial/bed_checks.h"
+#include "trial/beds.h"
+#include "trial/evidence.h"
+
+namespace hopyard::trial {
+namespace {
+
+constexpr uint16_t kPort = 443;
+
+lab::RoutedSpec routed_spec(const v1::TrialSpec& spec) {
+  const v1::Path& path = spec.path();
+  const v1::Tcp& tcp = spec.case_().tcp();
+  lab::RoutedSpec routed;
+  routed.rtt = std::chrono::nanoseconds(path.rtt_ns());
+  routed.rate_bps = path.rate_bps();
+  routed.loss = path.loss();
+  if (path.has_limit_packets()) routed.limit_packets = path.limit_packets();
+  routed.seed = spec.seed();
+  if (tcp.has_congestion_control()) routed.congestion_control = tcp.congestion_control();
+  if (tcp.has_notsent_lowat_bytes()) routed.notsent_lowat_bytes = tcp.notsent_lowat_bytes();
+  return routed;
+}
+
+class RoutedBed final : public Bed {
+ public:
+  RoutedBed(lab::RoutedSpec spec, server::Listen listen, lab::RoutedPath path)
+      : spec_(std::move(spec)), listen_(std::move(listen)), path_(std::move(path)) {}
+
+  const server::Listen& listen() const override { return listen_; }
+  const lab::NetNamespace* server_namespace() const override { return &path_->in(lab::Side::kServer); }
+  absl::StatusOr<base::Fd> client_socket() const override { return path_->tcp_socket(lab::Side::kClient); }
+
+  absl::Status snapshot(const std::string& at, v1::TrialResult& result) const override;
+  absl::Status snapshot_server(const std::string& at, v1::TrialResult& result) const override {
+    return snapshot_side(lab::Side::kServer, at, result);
+  }
+  absl::Status observe(v1::TrialResult& result) const override;
+  absl::Status tear_down(const base::Deadline& deadline, v1::TrialResult& result) override;
+  void check(const v1::TrialSpec& spec, const v1::TrialResult& result, CheckList& checks) const override;
+
+ private:
+  absl::Status snapshot_side(lab::Side side, const std::string& at, v1::TrialResult& result) const;
+  lab::RoutedSpec spec_;
+  server::Listen listen_;
+  std::optional<lab::RoutedPath> path_;
+  // As read back, for the checks: typed, where the evidence keeps text.
+  mutable std::vector<lab::QdiscSnapshot> qdiscs_;
+};
+
+absl::Status RoutedBed::snapshot_side(lab::Side side, const std::string& at, v1::TrialResult& result) const {
+  HOPYARD_ASSIGN_OR_RETURN(const auto sockets, path_->snapshot_sockets(side, kPort));
+  for (const auto& socket : sockets) *result.add_sockets() = to_evidence(at, socket);
+  return absl::OkStatus();
+}
+
+absl::Status RoutedBed::snapshot(const std::string& at, v1::TrialResult& result) const {
+  HOPYARD_RETURN_IF_ERROR(snapshot_side(lab::Side::kClient, at, result));
+  HOPYARD_RETURN_IF_ERROR(snapshot_side(lab::Side::kServer, at, result));
+  HOPYARD_ASSIGN_OR_RETURN(qdiscs_, path_->snapshot_qdiscs());
+  for (const auto& qdisc : qdiscs_) *result.add_qdiscs() = to_evidence(at, qdisc);
+  return absl::OkStatus();
+}
+
+absl::Status RoutedBed::observe(v1::TrialResult& result) const {
+  HOPYARD_ASSIGN_OR_RETURN(const lab::Observed observed, path_->observe());
+  add_observed(observed, *result.mutable_environment());
+  return absl::OkStatus();
+}
+
+absl::Status RoutedBed::tear_down(const base::Deadline& deadline, v1::TrialResult& result) {
+  HOPYARD_ASSIGN_OR_RETURN(const bool gone, std::move(*path_).tear_down(deadline));
+  path_.reset();
+  result.mutable_environment()->set_namespaces_gone(gone);
+  return absl::OkStatus();
+}
+
+void RoutedBed::check(const v1::TrialSpec& spec, const v1::TrialResult& result, CheckList& checks) const {
+  check_links(result.environment(), checks);
+  check_sysctls(spec.case_().tcp(), result.environment(), checks);
+  check_sockets(spec, result, checks);
+  check_qdiscs(spec_, qdiscs_, result.environment(), checks);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Bed>> make_routed_bed(const v1::TrialSpec& spec) {
+  lab::RoutedSpec routed = routed_spec(spec);
+  HOPYARD_ASSIGN_OR_RETURN(server::Listen listen, server::listen_ipv4(lab::kServerAddress, kPort));
+  HOPYARD_ASSIGN_OR_RETURN(lab::RoutedPath path, lab::RoutedPath::make(routed));
+  return std::make_unique<RoutedBed>(std::move(routed), std::move(listen), std::move(path));
+}
+
+}  // namespace hopyard::trial

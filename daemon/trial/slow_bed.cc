@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gate's slow reader: small buffers at both ends of a loopback of its own.
+#include <sys/socket.h>
+
+#include "lab/loopback.h"
+#include "trial/bare_bed.h"
+#include "trial/beds.h"
+
+namespace hopyard::trial {
+namespace {
+
+constexpr uint16_t kPort = 443;
+// Below the kernel's minima (socket(7)), which it then takes: about 4.5 KiB to send, 2.25 KiB to receive.
+constexpr uint32_t kSendBufferBytes = 2048;
+constexpr int kReceiveBufferBytes = 1024;
+
+class SlowBed final : public BareBed {
+ public:
+  SlowBed(server::Listen listen, lab::NetNamespace ns) : BareBed(std::move(listen)), ns_(std::move(ns)) {}
+
+  const lab::NetNamespace* server_namespace() const override { return &ns_; }
+  uint32_t send_buffer_bytes() const override { return kSendBufferBytes; }
+  absl::StatusOr<base::Fd> client_socket() const override {
+    return ns_.run([this]() -> absl::StatusOr<base::Fd> {
+      base::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+      if (!fd.valid()) return base::errno_status("make socket", listen().text);
+      if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &kReceiveBufferBytes, sizeof kReceiveBufferBytes) !=
+          0) {
+        return base::errno_status("set SO_RCVBUF", listen().text);
+      }
+      return fd;
+    });
+  }
+
+ private:
+  lab::NetNamespace ns_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Bed>> make_slow_bed() {
+  HOPYARD_ASSIGN_OR_RETURN(server::Listen listen, server::listen_ipv4("127.0.0.1", kPort));
+  HOPYARD_ASSIGN_OR_RETURN(lab::NetNamespace ns, lab::make_loopback_namespace());
+  return std::make_unique<SlowBed>(std::move(listen), std::move(ns));
+}
+
+}  // namespace hopyard::trial

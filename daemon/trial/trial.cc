@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of things in one trial: bed, server, client, end of server, end of bed, checks.
+#include "trial/trial.h"
+
+#include <sys/utsname.h>
+
+#include <fstream>
+
+#include "base/clock.h"
+#include "probe/probe.h"
+#include "server/certificate.h"
+#include "server/nginx.h"
+#include "trial/bed.h"
+#include "trial/check_list.h"
+#include "trial/client_checks.h"
+#include "trial/run_on.h"
+#include "trial/scratch.h"
+
+namespace hopyard::trial {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kServerGrace = 5s;
+constexpr auto kTearDown = 10s;
+constexpr auto kRequestTimeout = 120s;
+
+void record_machine(v1::Environment& environment) {
+  utsname machine{};
+  ::uname(&machine);
+  environment.set_kernel_release(machine.release);
+  environment.set_kernel_version(machine.version);
+  environment.set_clock("real");
+  double load = 0;
+  std::ifstream("/proc/loadavg") >> load;
+  environment.set_load_1m(load);
+}
+
+absl::StatusOr<server::NginxServer> start_server(const v1::TrialSpec& spec, const Bed& bed,
+                                                 const Scratch& scratch,
+                                                 const server::Certificate& certificate) {
+  server::ServerSpec server;
+  server.nginx_path = spec.build().nginx_path();
+  server.settings = spec.case_().server();
+  server.listen = bed.listen();
+  server.directory = scratch.path() + "/server";
+  for (const v1::Request& request : spec.workload().requests())
+    server.body_bytes.push_back(request.body_bytes());
+  server.certificate = &certificate;
+  server.send_buffer_bytes = bed.send_buffer_bytes();
+  server.ns = bed.server_namespace();
+  return server::NginxServer::start(std::move(server));
+}
+
+// The measured part. Snapshots that fail are remembered, not lost: the evidence would have a hole.
+absl::Status run_client(const v1::TrialSpec& spec, const Bed& bed, std::chrono::nanoseconds request_timeout,
+                        v1::TrialResult& result) {
+  absl::Status snapshots;
+  probe::ProbeSpec probe;
+  probe.workload = &spec.workload();
+  probe.deadlines.request = request_timeout;
+  probe.endpoint.address = bed.listen().address;
+  probe.endpoint.length = bed.listen().length;
+  HOPYARD_ASSIGN_OR_RETURN(probe.socket, bed.client_socket());
+  probe.settled = [&] { snapshots.Update(bed.snapshot("before", result)); };
+  probe.completed = [&] { snapshots.Update(bed.snapshot("after", result)); };
+  probe.before_request = [&](std::string_view name) {
+    snapshots.Update(bed.snapshot_server(fmt::format("request:{}", name), result));
+  };
+  *result.mutable_client() = probe::run(std::move(probe));
+  return snapshots;
+}
+
+void give(v1::TrialResult& result, v1::Verdict verdict, std::string_view step, const absl::Status& status) {
+  if (result.verdict() != v1::VERDICT_UNSPECIFIED) return;  // the first reason stays
+  result.set_verdict(verdict);
+  result.set_reason(
+      fmt::format("{}: {}", step, std::string_view(status.message().data(), status.message().size())));
+}
+
+// Server and client on a made bed; the server is gone when it returns.
+void serve_and_ask(const v1::TrialSpec& spec, const Bed& bed, const Scratch& scratch,
+                   std::chrono::nanoseconds request_timeout, v1::TrialResult& result) {
+  const auto certificate = server::make_certificate();
+  if (!certificate.ok()) return give(result, v1::INVALID, "certificate", certificate.status());
+  auto server = start_server(spec, bed, scratch, *certificate);
+  if (!server.ok()) return give(result, v1::FAILED, "server start", server.status());
+  const absl::Status snapshots = run_client(spec, bed, request_timeout, result);
+  if (!snapshots.ok()) give(result, v1::INVALID, "snapshots", snapshots);
+  auto evidence = server->stop(kServerGrace);
+  if (!evidence.ok()) return give(result, v1::FAILED, "server end", evidence.status());
+  *result.mutable_server() = *std::move(evidence);
+}
+
+void check_all(const v1::TrialSpec& spec, const Bed& bed, v1::TrialResult& result) {
+  CheckList bed_checks(Blame::kBed), server_checks(Blame::kServer);
+  if (result.has_client()) {
+    bed.check(spec, result, bed_checks);
+    check_responses(spec, result.client(), server_checks);
+    check_records(spec, result.client(), server_checks);
+  }
+  if (result.has_client() && result.has_server()) {
+    check_server(spec, result.client(), result.server(), server_checks);
+  }
+  const bool gone = result.environment().namespaces_gone();
+  bed_checks.holds("namespaces gone", "yes", gone ? "yes" : "no", gone);
+  judge({bed_checks, server_checks}, result);
+}
+
+}  // namespace
+
+void run_on(const v1::TrialSpec& spec, const Scratch& scratch, Bed& bed,
+            std::chrono::nanoseconds request_timeout, v1::TrialResult& result) {
+  if (const absl::Status observed = bed.observe(result); !observed.ok()) {
+    give(result, v1::INVALID, "path read-back", observed);
+  } else {
+    serve_and_ask(spec, bed, scratch, request_timeout, result);
+  }
+  if (const absl::Status down = bed.tear_down(base::Deadline(kTearDown), result); !down.ok()) {
+    give(result, v1::INVALID, "path tear-down", down);
+  }
+  check_all(spec, bed, result);
+}
+
+v1::TrialResult run_trial(const v1::TrialSpec& spec) {
+  v1::TrialResult result;
+  result.set_trial_id(spec.trial_id());
+  result.set_started_ns(base::monotonic_ns());
+  record_machine(*result.mutable_environment());
+  const auto scratch = Scratch::make();
+  auto bed = scratch.ok() ? Bed::make(spec, scratch->path()) : scratch.status();
+  if (bed.ok()) {
+    run_on(spec, *scratch, **bed, kRequestTimeout, result);
+  } else {
+    give(result, v1::INVALID, "path", bed.status());
+  }
+  result.set_finished_ns(base::monotonic_ns());
+  return result;
+}
+
+}  // namespace hopyard::trial
