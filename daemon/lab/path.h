@@ -8,20 +8,17 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/status.h"
 #include "lab/namespace.h"
+#include "lab/side.h"
 #include "netlink/qdisc.h"
 #include "netlink/sock_diag.h"
 
 namespace hopyard::lab {
-
-enum class Side { kClient, kRouter, kServer };
-std::string_view side_name(Side side);  // "client", "router", "server"
 
 // Fixed addresses, since every path has namespaces of its own.
 inline constexpr char kClientAddress[] = "198.51.100.1";
@@ -55,6 +52,7 @@ struct LinkState {
   std::string name;
   std::string mac;
   uint32_t mtu = 0;
+  bool running = false;                // up, with carrier
   std::vector<std::string> addresses;  // with prefix length: "198.51.100.1/24"
   bool tso = false;
   bool gso = false;
@@ -75,13 +73,13 @@ struct QdiscSnapshot {
   Side side;
   std::string link;
   int64_t taken_ns = 0;  // CLOCK_MONOTONIC, just before the kernel was asked
-  netlink::Qdisc qdisc;
+  netlink::QdiscInfo qdisc;
 };
 
 struct SocketSnapshot {
   Side side;
   int64_t taken_ns = 0;  // CLOCK_MONOTONIC, just before the kernel was asked
-  netlink::TcpSocket socket;
+  netlink::SocketInfo socket;
 };
 
 // Dropping a path without tear_down() leaves its end to the kernel and waits for nothing.
@@ -101,14 +99,14 @@ class RoutedPath {
   // An unconnected TCP socket (IPv4), non-blocking and close-on-exec, made inside that namespace.
   absl::StatusOr<base::Fd> tcp_socket(Side side) const;
 
-  // Reads all of it from the kernel again, and compares again. Takes about a millisecond: not for a measured
-  // window.
+  // All of it as it is now. Takes milliseconds: not for a measured window.
   absl::StatusOr<Observed> observe() const;
-  // The roots of all four links, in Observed's order, over sockets opened by make(): nothing is forked or
-  // opened.
+  // The roots of all four links, in Observed's order, over sockets opened by make(): nothing is opened or
+  // forked.
   absl::StatusOr<std::vector<QdiscSnapshot>> snapshot_qdiscs() const;
-  // TCP sockets of that side with `port` at either end, listening ones left out. Opens nothing.
-  absl::StatusOr<std::vector<SocketSnapshot>> snapshot_sockets(Side side, uint16_t port) const;
+  // Connected TCP sockets of an endpoint whose server end has that port (netlink::kConnectedStates). Opens
+  // nothing.
+  absl::StatusOr<std::vector<SocketSnapshot>> snapshot_sockets(Side endpoint, uint16_t server_port) const;
 
   // Ends the path. True once the kernel has reported all three namespaces destroyed; false if it had not by
   // the deadline: something still holds one. Sockets made inside (tcp_socket) must be closed and processes be

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes, watches and ends routed paths. The order of steps is here; what each one sets is in its own file.
+#include "lab/path.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "fmt/format.h"
+#include "lab/impairment.h"
+#include "lab/link_up.h"
+#include "lab/readback.h"
+#include "lab/settings.h"
+#include "lab/sysctl.h"
+#include "lab/topology.h"
+#include "netlink/route.h"
+
+namespace hopyard::lab {
+namespace {
+
+constexpr std::chrono::seconds kCarrierTime(5);
+constexpr int kLoopback = 1;
+constexpr char kIpv6Settings[] = "/proc/sys/net/ipv6";
+
+// The kernel has no per-namespace value, so that a guest's memory could show only here.
+constexpr char kNoTcpMem[] =
+    "net.ipv4.tcp_mem: one for the whole machine; neither set nor shown inside a namespace";
+constexpr char kNoIpv6[] = "IPv6: this kernel has none (the module ipv6 is not loaded)";
+
+absl::Status add_veth(End& from, End& to, const LinkPlan& endpoint, const LinkPlan& router) {
+  netlink::RouteBatch batch;
+  batch.add_veth({.name = endpoint.name, .index = endpoint.index, .mac = endpoint.mac, .mtu = kMtu},
+                 {.name = router.name,
+                  .netns_fd = to.netns.fd(),
+                  .index = router.index,
+                  .mac = router.mac,
+                  .mtu = kMtu});
+  return base::annotate(from.route.run(batch), "make links", endpoint.name);
+}
+
+absl::Status make_links(const Topology& topology, Ends& ends) {
+  End& router = ends[side_index(Side::kRouter)];
+  HOPYARD_RETURN_IF_ERROR(add_veth(ends[side_index(Side::kClient)], router, topology.links[kClientLink],
+                                   topology.links[kRouterToClient]));
+  HOPYARD_RETURN_IF_ERROR(add_veth(ends[side_index(Side::kServer)], router, topology.links[kServerLink],
+                                   topology.links[kRouterToServer]));
+  for (const LinkPlan& link : topology.links) {
+    HOPYARD_RETURN_IF_ERROR(ends[side_index(link.side)].ethtool.set_offloads(
+        link.name, {.tso = false, .gso = false, .gro = false}));
+  }
+  return absl::OkStatus();
+}
+
+// Links, then what needs them up.
+absl::Status add_addresses(const Topology& topology, Side side, End& end) {
+  netlink::RouteBatch batch;
+  for (const LinkPlan& link : topology.links) {
+    if (link.side != side) continue;
+    for (const std::string& address : link.addresses) batch.add_address(link.index, address);
+  }
+  for (const NeighbourPlan& neighbour : topology.neighbours) {
+    const LinkPlan& link = topology.links[neighbour.link];
+    if (link.side == side) batch.add_neighbour(link.index, neighbour.address, neighbour.mac);
+  }
+  for (const RoutePlan& route : topology.routes) {
+    const LinkPlan& link = topology.links[route.link];
+    if (link.side != side || route.gateway.empty()) continue;
+    batch.add_route({.destination = route.destination, .gateway = route.gateway, .link = link.index});
+  }
+  return base::annotate(end.route.run(batch), "set addresses", side_name(side));
+}
+
+struct RisingSide {
+  LinkEvents events;
+  std::vector<int> links;
+};
+
+absl::StatusOr<RisingSide> bring_up_side(const Topology& topology, Side side, const End& end) {
+  return end.netns.run([&]() -> absl::StatusOr<RisingSide> {
+    HOPYARD_ASSIGN_OR_RETURN(LinkEvents events, LinkEvents::open());
+    RisingSide rising{std::move(events), {}};
+    HOPYARD_RETURN_IF_ERROR(bring_up_silently("lo"));
+    for (const LinkPlan& link : topology.links) {
+      if (link.side != side) continue;
+      HOPYARD_RETURN_IF_ERROR(bring_up_silently(link.name));
+      rising.links.push_back(link.index);
+    }
+    return rising;
+  });
+}
+
+absl::Status bring_up(const Topology& topology, Ends& ends) {
+  std::vector<RisingSide> rising;
+  for (const Side side : kSides) {
+    HOPYARD_ASSIGN_OR_RETURN(RisingSide one, bring_up_side(topology, side, ends[side_index(side)]));
+    rising.push_back(std::move(one));
+  }
+  for (const Side side : kSides) {
+    HOPYARD_RETURN_IF_ERROR(add_addresses(topology, side, ends[side_index(side)]));
+  }
+  const base::Deadline deadline(kCarrierTime);
+  for (const Side side : kSides) {
+    RisingSide& one = rising[side_index(side)];
+    HOPYARD_RETURN_IF_ERROR(one.events.wait_running(ends[side_index(side)].route, one.links, deadline));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+struct RoutedPath::Parts {
+  RoutedSpec spec;
+  Topology topology;
+  Ends ends;  // by side_index()
+  netlink::NamespaceWatch watch;
+  std::vector<std::string> unsupported;
+
+  static absl::StatusOr<std::unique_ptr<Parts>> make(const RoutedSpec& spec);
+  absl::Status set_up();
+  absl::Status check();
+  End& end(Side side) { return ends[side_index(side)]; }
+};
+
+absl::StatusOr<std::unique_ptr<RoutedPath::Parts>> RoutedPath::Parts::make(const RoutedSpec& spec) {
+  HOPYARD_ASSIGN_OR_RETURN(const uint32_t number, next_path_number());
+  HOPYARD_ASSIGN_OR_RETURN(auto watch, netlink::NamespaceWatch::open());
+  std::vector<End> ends;
+  for (const Side side : kSides) {
+    HOPYARD_ASSIGN_OR_RETURN(NetNamespace netns, NetNamespace::make());
+    HOPYARD_RETURN_IF_ERROR(
+        base::annotate(watch.add(netns.fd()).status(), "watch namespace", side_name(side)));
+    HOPYARD_ASSIGN_OR_RETURN(End end, End::make(std::move(netns)));
+    ends.push_back(std::move(end));
+  }
+  const bool ipv6 = ::access(kIpv6Settings, F_OK) == 0;
+  std::vector<std::string> unsupported = {kNoTcpMem};
+  if (!ipv6) unsupported.emplace_back(kNoIpv6);
+  return std::make_unique<Parts>(Parts{spec, plan_topology(number, ipv6),
+                                       Ends{std::move(ends[0]), std::move(ends[1]), std::move(ends[2])},
+                                       std::move(watch), std::move(unsupported)});
+}
+
+absl::Status RoutedPath::Parts::set_up() {
+  const bool ipv6 = topology.links[kClientLink].addresses.size() > 1;
+  for (const Side side : kSides) {
+    HOPYARD_RETURN_IF_ERROR(
+        end(side).netns.run([&] { return apply_settings(side, spec, ipv6, unsupported); }));
+  }
+  HOPYARD_RETURN_IF_ERROR(make_links(topology, ends));
+  HOPYARD_RETURN_IF_ERROR(bring_up(topology, ends));
+  return spec.qdiscs ? add_qdiscs(topology, spec, ends) : absl::OkStatus();
+}
+
+absl::Status RoutedPath::Parts::check() {
+  Observed observed;
+  HOPYARD_RETURN_IF_ERROR(read_network(topology, ends, observed));
+  HOPYARD_RETURN_IF_ERROR(compare_network(topology, observed));
+  if (!spec.qdiscs) return absl::OkStatus();
+  HOPYARD_ASSIGN_OR_RETURN(const auto qdiscs, read_qdiscs(topology, ends));
+  return compare_qdiscs(topology, spec, qdiscs, unsupported);
+}
+
+RoutedPath::RoutedPath(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+RoutedPath::RoutedPath(RoutedPath&&) noexcept = default;
+RoutedPath& RoutedPath::operator=(RoutedPath&&) noexcept = default;
+RoutedPath::~RoutedPath() = default;
+
+absl::StatusOr<RoutedPath> RoutedPath::make(const RoutedSpec& spec) {
+  HOPYARD_RETURN_IF_ERROR(check_impairment(spec));
+  HOPYARD_RETURN_IF_ERROR(check_settings(spec));
+  HOPYARD_ASSIGN_OR_RETURN(auto parts, Parts::make(spec));
+  HOPYARD_RETURN_IF_ERROR(parts->set_up());
+  HOPYARD_RETURN_IF_ERROR(parts->check());
+  return RoutedPath(std::move(parts));
+}
+
+const NetNamespace& RoutedPath::in(Side side) const { return parts_->end(side).netns; }
+
+absl::StatusOr<base::Fd> RoutedPath::tcp_socket(Side side) const {
+  return in(side).run([&]() -> absl::StatusOr<base::Fd> {
+    base::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (!fd.valid()) return base::errno_status("open TCP socket", side_name(side));
+    return fd;
+  });
+}
+
+absl::StatusOr<Observed> RoutedPath::observe() const {
+  Observed observed;
+  HOPYARD_RETURN_IF_ERROR(read_network(parts_->topology, parts_->ends, observed));
+  HOPYARD_RETURN_IF_ERROR(read_settings(parts_->ends, observed));
+  observed.unsupported = parts_->unsupported;
+  return observed;
+}
+
+absl::StatusOr<std::vector<QdiscSnapshot>> RoutedPath::snapshot_qdiscs() const {
+  return read_qdiscs(parts_->topology, parts_->ends);
+}
+
+absl::StatusOr<std::vector<SocketSnapshot>> RoutedPath::snapshot_sockets(Side endpoint,
+                                                                         uint16_t server_port) const {
+  netlink::SocketFilter filter;
+  (endpoint == Side::kServer ? filter.local_port : filter.remote_port) = server_port;
+  const int64_t taken_ns = base::monotonic_ns();
+  HOPYARD_ASSIGN_OR_RETURN(auto sockets, parts_->end(endpoint).sockets.dump(filter));
+  std::vector<SocketSnapshot> out;
+  out.reserve(sockets.size());
+  for (auto& socket : sockets) out.push_back({endpoint, taken_ns, std::move(socket)});
+  return out;
+}
+
+absl::StatusOr<bool> RoutedPath::tear_down(const base::Deadline& deadline) && {
+  const std::unique_ptr<Parts> parts = std::move(parts_);
+  // A closed socket with data unsent would hold its namespace for minutes of retransmissions.
+  for (const Side side : {Side::kClient, Side::kServer}) {
+    HOPYARD_RETURN_IF_ERROR(
+        parts->end(side).netns.run([] { return write_sysctl("net.ipv4.tcp_orphan_retries", "1"); }));
+  }
+  netlink::NamespaceWatch watch = std::move(parts->watch);
+  // Ends (and their sockets) let go of the namespaces here.
+  { const Ends dropped = std::move(parts->ends); }
+  const absl::Status gone = watch.wait_all_gone(deadline);
+  if (absl::IsDeadlineExceeded(gone)) return false;
+  HOPYARD_RETURN_IF_ERROR(gone);
+  return true;
+}
+
+}  // namespace hopyard::lab

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernel settings each side of a routed path gets, and why. Knows no links.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "lab/path.h"
+#include "lab/side.h"
+#include "lab/sysctl.h"
+
+namespace hopyard::lab {
+
+// INVALID_ARGUMENT for values no kernel could hold.
+absl::Status check_settings(const RoutedSpec& spec);
+
+// In the order they must be written.
+std::vector<Sysctl> settings_for(Side side, const RoutedSpec& spec, bool ipv6);
+
+// Sets and reads back all of them in the calling thread's namespace, before it has links. What this kernel
+// cannot do and a path can go without is added to `unsupported`; anything else is an error that names side,
+// setting and values.
+absl::Status apply_settings(Side side, const RoutedSpec& spec, bool ipv6,
+                            std::vector<std::string>& unsupported);
+
+}  // namespace hopyard::lab

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The three places of a routed path.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace hopyard::lab {
+
+enum class Side { kClient, kRouter, kServer };
+inline constexpr std::array kSides = {Side::kClient, Side::kRouter, Side::kServer};
+
+constexpr size_t side_index(Side side) { return static_cast<size_t>(side); }
+
+constexpr std::string_view side_name(Side side) {
+  constexpr std::array<std::string_view, 3> kNames = {"client", "router", "server"};
+  return kNames[side_index(side)];
+}
+
+}  // namespace hopyard::lab
