@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The guard's and the reaper's loops.
+#include "lab/guard.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+
+#include "base/fd.h"
+#include "fmt/format.h"
+
+namespace hopyard::lab {
+namespace {
+
+using base::errno_status;
+using base::Fd;
+
+int as_exit_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
+
+// Ends the reaper and all below it. A pid namespace's first process takes the rest along; else the reaper has
+// to be asked, since the kernel would leave its grandchildren.
+void end_reaper(pid_t reaper, bool pid_namespace) { ::kill(reaper, pid_namespace ? SIGKILL : SIGTERM); }
+
+[[noreturn]] void run_guard(pid_t reaper, bool pid_namespace) {
+  const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, reaper, 0)));
+  pollfd watched[2] = {{pidfd.get(), POLLIN, 0}, {STDIN_FILENO, 0, 0}};  // POLLHUP needs no asking
+  while (true) {
+    if (::poll(watched, 2, -1) < 0) continue;
+    if (watched[0].revents != 0) break;
+    end_reaper(reaper, pid_namespace);
+    watched[1].fd = -1;
+  }
+  int status = 0;
+  while (::waitpid(reaper, &status, 0) < 0 && errno == EINTR) {
+  }
+  ::_exit(as_exit_code(status));
+}
+
+// Kills every child, and theirs as they become orphans and so children, until none is left.
+void kill_descendants() {
+  while (true) {
+    std::ifstream children(fmt::format("/proc/self/task/{}/children", ::getpid()));
+    for (pid_t child; children >> child;) ::kill(child, SIGKILL);
+    if (::waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
+  }
+}
+
+[[noreturn]] void run_reaper(pid_t worker) {
+  sigset_t awaited;
+  ::sigemptyset(&awaited);
+  ::sigaddset(&awaited, SIGCHLD);
+  ::sigaddset(&awaited, SIGTERM);
+  int code = 128 + SIGTERM;
+  for (bool ended = false; !ended;) {
+    if (::sigwaitinfo(&awaited, nullptr) == SIGTERM) break;
+    int status = 0;
+    for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (pid != worker) continue;
+      code = as_exit_code(status);
+      ended = true;
+    }
+  }
+  kill_descendants();
+  ::_exit(code);
+}
+
+// Asks for `number` at the parent's end; false if the parent has ended already. `parent_lives` reads as
+// closed then: getppid() says nothing across pid namespaces.
+bool follow_parent(int number, const Fd& parent_lives) {
+  ::prctl(PR_SET_PDEATHSIG, number);
+  pollfd closed{parent_lives.get(), 0, 0};
+  return ::poll(&closed, 1, 0) == 0;
+}
+
+// In the reaper: starts the process that goes on, and returns there.
+absl::Status fork_worker() {
+  sigset_t blocked, before;
+  ::sigemptyset(&blocked);
+  ::sigaddset(&blocked, SIGCHLD);
+  ::sigaddset(&blocked, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &blocked, &before);
+  HOPYARD_ASSIGN_OR_RETURN(base::Pipe reaper_lives, base::make_pipe());
+  const pid_t worker = ::fork();
+  if (worker < 0) return errno_status("fork", "the guarded process");
+  if (worker > 0) run_reaper(worker);
+  reaper_lives.write.reset();
+  if (!follow_parent(SIGKILL, reaper_lives.read)) ::_exit(1);
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status go_on_guarded(bool pid_namespace) {
+  HOPYARD_ASSIGN_OR_RETURN(base::Pipe guard_lives, base::make_pipe());
+  const pid_t reaper = ::fork();
+  if (reaper < 0) return errno_status("fork", "the reaper");
+  if (reaper > 0) run_guard(reaper, pid_namespace);
+  guard_lives.write.reset();
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (!follow_parent(pid_namespace ? SIGKILL : SIGTERM, guard_lives.read)) ::_exit(1);
+  return fork_worker();
+}
+
+}  // namespace hopyard::lab
