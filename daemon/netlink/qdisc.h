@@ -110,6 +110,8 @@ class QdiscSocket {
 
  private:
   explicit QdiscSocket(base::Fd fd);
+  template <typename Options>
+  absl::Status add(const char* kind, int link, const Options& options);
   base::Fd fd_;
   uint32_t sequence_ = 0;
   std::vector<char> buffer_;
