@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table of checks, each about one thing, run in order.
+#include "plan/checks.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_set>
+
+#include "fmt/format.h"
+#include "plan/cells.h"
+#include "plan/quantity.h"
+
+namespace hopyard::plan {
+namespace {
+
+// What this build can run; the virtual clock needs a kernel with time travel.
+const std::vector<std::string> kClocks = {"real"};
+
+// The rule of quoting percentiles: samples that must lie beyond one. stats/ holds the same for what is
+// quoted.
+constexpr uint64_t kSamplesBeyond = 5;
+
+// The median needs no more than one.
+uint64_t samples_needed(uint32_t percentile) {
+  return percentile == 50 ? 1 : (kSamplesBeyond * 100 + 99 - percentile) / (100 - percentile);
+}
+
+struct Context {
+  const v1::Campaign& campaign;
+  const Known& known;
+  const Places& places;
+  Problems& problems;
+
+  void at_value(const std::string& path, std::string message, std::string expected) const {
+    problems.add(places.value(path), std::move(message), std::move(expected));
+  }
+  void at_key(const std::string& path, std::string message, std::string expected) const {
+    problems.add(places.key(path), std::move(message), std::move(expected));
+  }
+};
+
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+template <typename Items>
+std::vector<std::string> names_of(const Items& items) {
+  std::vector<std::string> names;
+  for (const auto& item : items) names.push_back(item.name());
+  return names;
+}
+
+std::string one_of(const std::string& wrong, const std::vector<std::string>& right) {
+  if (right.empty()) return "a name that exists; none does";
+  return suggestion(wrong, right) + enumerated(right);
+}
+
+template <typename Values>
+void refuse_repeats(const Context& context, const Values& values, const std::string& path) {
+  std::set<typename Values::value_type> seen;
+  for (int i = 0; i < values.size(); ++i) {
+    if (seen.insert(values[i]).second) continue;
+    context.at_value(fmt::format("{}[{}]", path, i), fmt::format("`{}` is listed twice", values[i]),
+                     "it once");
+  }
+}
+
+void check_variants(const Context& context) {
+  for (int i = 0; i < context.campaign.cases_size(); ++i) {
+    const std::string& variant = context.campaign.cases(i).variant();
+    const std::string path = fmt::format("cases[{}].variant", i);
+    if (!context.places.written(path) || contains(context.known.variants, variant)) continue;
+    context.at_value(path, "no variant is called " + quoted(variant),
+                     one_of(variant, context.known.variants));
+  }
+}
+
+void check_kernels(const Context& context) {
+  std::vector<std::string> kernels = context.known.kernels;
+  if (!contains(kernels, "auto")) kernels.insert(kernels.begin(), "auto");
+  for (int i = 0; i < context.campaign.kernel_size(); ++i) {
+    const std::string& kernel = context.campaign.kernel(i);
+    if (contains(kernels, kernel)) continue;
+    context.at_value(fmt::format("kernel[{}]", i), "no kernel is called " + quoted(kernel),
+                     one_of(kernel, kernels));
+  }
+  refuse_repeats(context, context.campaign.kernel(), "kernel");
+}
+
+void check_clock(const Context& context) {
+  // Anything else was refused by the schema.
+  if (context.campaign.clock() != "virtual" || contains(kClocks, "virtual")) return;
+  context.at_value("clock", "`clock`: this build cannot run the virtual clock", enumerated(kClocks));
+}
+
+void check_unix_path(const Context& context, const std::string& path) {
+  for (const char* key : {"rtt", "rate", "loss", "limit"}) {
+    const std::string impairment = path + "." + key;
+    if (!context.places.written(impairment)) continue;
+    context.at_key(impairment, fmt::format("`{}` on a path of kind `unix`", key),
+                   "no impairment there, or kind `routed`");
+  }
+}
+
+void check_routed_path(const Context& context, const v1::Path& path, const std::string& at) {
+  for (const char* key : {"rtt", "rate", "loss"}) {
+    if (!context.places.written(at + "." + key) || context.places.written(at + ".limit")) continue;
+    context.at_key(at + "." + key, fmt::format("`{}` without a packet `limit`", key),
+                   "a limit in packets that the path's queue cannot reach unnoticed, such as `limit: 10000`");
+    break;
+  }
+  if (path.rtt_ns() % 2 != 0) {
+    context.at_value(at + ".rtt", "`rtt` cannot be halved in whole nanoseconds",
+                     "an even number of nanoseconds");
+  }
+}
+
+void check_paths(const Context& context) {
+  for (int i = 0; i < context.campaign.paths_size(); ++i) {
+    const v1::Path& path = context.campaign.paths(i);
+    const std::string at = fmt::format("paths[{}]", i);
+    if (path.kind() == "unix") check_unix_path(context, at);
+    if (path.kind() == "routed") check_routed_path(context, path, at);
+  }
+}
+
+// `request` waits for another one of its workload, an earlier one.
+void check_after(const Context& context, const v1::Workload& workload, int index, const std::string& at) {
+  const v1::After& after = workload.requests(index).after();
+  const std::vector<std::string> names = names_of(workload.requests());
+  const auto awaited = std::find(names.begin(), names.end(), after.request());
+  if (!context.places.written(at + ".request")) return;
+  if (awaited == names.end()) {
+    const std::vector<std::string> earlier(names.begin(), names.begin() + index);
+    return context.at_value(at + ".request", "no request is called " + quoted(after.request()),
+                            one_of(after.request(), earlier));
+  }
+  if (awaited - names.begin() >= index) {
+    const bool itself = *awaited == workload.requests(index).name();
+    return context.at_value(at + ".request",
+                            fmt::format("{} waits for {}", quoted(names[static_cast<size_t>(index)]),
+                                        itself ? "itself" : "a later request, " + quoted(*awaited)),
+                            "the name of a request above it");
+  }
+  const uint64_t whole = workload.requests(static_cast<int>(awaited - names.begin())).body_bytes();
+  if (whole == 0 || after.body_bytes() <= whole) return;
+  context.at_value(at + ".body",
+                   fmt::format("{} has no more than {}", quoted(*awaited),
+                               format_quantity(static_cast<double>(whole), v1::UNIT_SIZE)),
+                   "a part of the awaited body");
+}
+
+// HTTP/1.1 carries one response after the other.
+void check_h1_request(const Context& context, const v1::Workload& workload, int index,
+                      const std::string& at) {
+  if (context.places.written(at + ".after.body")) {
+    context.at_key(at + ".after.body", "`body` in `after` of an h1 workload",
+                   "no `body` there (HTTP/1.1 has one response at a time), or protocol h2");
+  }
+  if (index == 0) return;
+  const std::string& before = workload.requests(index - 1).name();
+  const bool waits = context.places.written(at + ".after");
+  const std::string expected =
+      fmt::format("`after: {{request: {}}}`: HTTP/1.1 has one response at a time", before);
+  if (!waits) {
+    context.at_value(at, fmt::format("request {} of an h1 workload waits for none", index + 1), expected);
+  } else if (context.places.written(at + ".after.request") &&
+             workload.requests(index).after().request() != before) {
+    context.at_value(at + ".after.request", "an h1 request waits for another than the one before it",
+                     expected);
+  }
+}
+
+void check_workloads(const Context& context) {
+  for (int i = 0; i < context.campaign.workloads_size(); ++i) {
+    const v1::Workload& workload = context.campaign.workloads(i);
+    const std::string at = fmt::format("workloads[{}]", i);
+    const std::string& protocol = workload.protocol();
+    const bool known = protocol == "h1" || protocol == "h2";
+    if (known && context.places.written(at + ".name") && workload.name().rfind(protocol + "-", 0) != 0) {
+      context.at_value(at + ".name",
+                       fmt::format("{} does not begin with its protocol", quoted(workload.name())),
+                       fmt::format("a name that begins with `{}-`", protocol));
+    }
+    if (workload.requests_size() > kMaxRequests) {
+      context.at_key(at + ".requests", fmt::format("{} requests on one connection", workload.requests_size()),
+                     fmt::format("at most {}", kMaxRequests));
+      continue;
+    }
+    for (int j = 0; j < workload.requests_size(); ++j) {
+      const std::string request = fmt::format("{}.requests[{}]", at, j);
+      if (workload.requests(j).has_after()) check_after(context, workload, j, request + ".after");
+      if (protocol == "h1") check_h1_request(context, workload, j, request);
+    }
+  }
+}
+
+// One kind of thing that `cells` may name.
+struct Named {
+  template <typename Items>
+  Named(std::string_view kind, const Items& items) : what(kind), names(names_of(items)) {
+    lookup.insert(names.begin(), names.end());
+  }
+  std::string_view what;
+  std::vector<std::string> names;
+  std::unordered_set<std::string> lookup;
+};
+
+template <typename Names>
+void check_references(const Context& context, const Names& names, const Named& right,
+                      const std::string& path) {
+  for (int i = 0; i < names.size(); ++i) {
+    if (right.lookup.contains(names[i])) continue;
+    if (context.problems.full()) return;
+    context.at_value(fmt::format("{}[{}]", path, i),
+                     fmt::format("no {} is called {}", right.what, quoted(names[i])),
+                     one_of(names[i], right.names));
+  }
+  refuse_repeats(context, names, path);
+}
+
+void check_cells(const Context& context) {
+  const Named cases("case", context.campaign.cases());
+  const Named paths("path", context.campaign.paths());
+  const Named workloads("workload", context.campaign.workloads());
+  for (int i = 0; i < context.campaign.cells_size(); ++i) {
+    const v1::Cells& part = context.campaign.cells(i);
+    const std::string at = fmt::format("cells[{}]", i);
+    check_references(context, part.cases(), cases, at + ".cases");
+    check_references(context, part.paths(), paths, at + ".paths");
+    check_references(context, part.workloads(), workloads, at + ".workloads");
+  }
+}
+
+// What follows looks at every cell.
+void check_unix_cases(const Context& context, const std::vector<Cell>& cells) {
+  std::set<int> reported;
+  for (const Cell& cell : cells) {
+    const v1::Path& path = context.campaign.paths(cell.path);
+    const v1::Case& the_case = context.campaign.cases(cell.the_case);
+    if (path.kind() != "unix" || !the_case.has_tcp() || !reported.insert(cell.the_case).second) continue;
+    context.at_key(fmt::format("cases[{}].tcp", cell.the_case),
+                   fmt::format("case {} has `tcp` settings, and path {} has no TCP", quoted(the_case.name()),
+                               quoted(path.name())),
+                   "no `tcp` there, or `cells` that keep the two apart");
+  }
+}
+
+void check_percentiles(const Context& context, const std::vector<Cell>& cells) {
+  uint32_t fewest = UINT32_MAX;
+  for (const Cell& cell : cells) fewest = std::min(fewest, cell.repetitions);
+  refuse_repeats(context, context.campaign.percentiles(), "percentiles");
+  // Zero: the repetitions themselves are wrong or missing, which is listed.
+  if (fewest == 0) return;
+  for (int i = 0; i < context.campaign.percentiles_size(); ++i) {
+    const uint32_t percentile = context.campaign.percentiles(i);
+    if (fewest >= samples_needed(percentile)) continue;
+    context.at_value(fmt::format("percentiles[{}]", i),
+                     fmt::format("p{} cannot be estimated from {} repetitions of a cell", percentile, fewest),
+                     fmt::format("at least {} repetitions of every cell ({} samples beyond it), or no p{}",
+                                 samples_needed(percentile), kSamplesBeyond, percentile));
+  }
+}
+
+void check_size(const Context& context, const std::vector<Cell>& cells) {
+  double trials = 0;
+  for (const Cell& cell : cells) trials += cell.repetitions;
+  trials *= context.campaign.kernel_size();
+  if (trials <= kMaxTrials) return;
+  context.at_value("repetitions",
+                   fmt::format("{:.0f} trials ({} cells on {} kernels)", trials, cells.size(),
+                               context.campaign.kernel_size()),
+                   fmt::format("at most {:.0f} in one campaign", kMaxTrials));
+}
+
+bool check_cells_named(const Context& context) {
+  const double named = cells_named(context.campaign);
+  if (named <= kMaxCellsNamed) return true;
+  context.at_key(context.campaign.cells().empty() ? "cases" : "cells",
+                 fmt::format("{:.0f} cells to run or look at", named),
+                 fmt::format("at most {:.0f} trials in one campaign", kMaxTrials));
+  return false;
+}
+
+}  // namespace
+
+void check_campaign(const v1::Campaign& campaign, const Known& known, const Places& places,
+                    Problems& problems) {
+  const Context context{campaign, known, places, problems};
+  for (const auto check :
+       {check_variants, check_kernels, check_clock, check_paths, check_workloads, check_cells}) {
+    check(context);
+  }
+  if (!check_cells_named(context)) return;
+  const std::vector<Cell> cells = cells_of(campaign);
+  check_unix_cases(context, cells);
+  check_percentiles(context, cells);
+  check_size(context, cells);
+}
+
+}  // namespace hopyard::plan
