@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/link.h"
+
+#include <fcntl.h>
+#include <grpcpp/grpcpp.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "base/clock.h"
+#include "base/paths.h"
+#include "fmt/format.h"
+
+extern char** environ;
+
+namespace hopyard::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kStartPatience = 20s;  // a daemon that migrates a large database
+constexpr auto kEndPatience = 3s;
+
+bool listens(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return false;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  const base::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+std::unique_ptr<v1::Hopyard::Stub> connect_to(const std::string& path) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);  // the daemon bounds its answers
+  return v1::Hopyard::NewStub(
+      grpc::CreateCustomChannel("unix:" + path, grpc::InsecureChannelCredentials(), arguments));
+}
+
+struct Started {
+  base::Fd lease;  // the daemon's standard input
+  base::Fd words;  // its standard output
+  base::Fd pidfd;
+};
+
+// A session of its own, so that neither the terminal's hang-up nor its Ctrl-C reaches it.
+absl::StatusOr<Started> spawn(const std::vector<std::string>& words, const std::string& log) {
+  HOPYARD_ASSIGN_OR_RETURN(base::Pipe lease, base::make_pipe());
+  HOPYARD_ASSIGN_OR_RETURN(base::Pipe output, base::make_pipe());
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, lease.read.get(), STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, output.write.get(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND,
+                                     0600);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
+  std::vector<char*> argv;
+  for (const auto& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  pid_t pid = -1;
+  const int error = ::posix_spawn(&pid, argv[0], &actions, &attributes, argv.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
+  if (error != 0) return base::errno_status("start", words[0], error);
+  base::Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  return Started{std::move(lease.write), std::move(output.read), std::move(pidfd)};
+}
+
+// The daemon says "listening on …" or why it cannot, in one line.
+absl::StatusOr<std::string> first_line(int fd) {
+  const base::Deadline deadline(kStartPatience);
+  std::string line;
+  char byte = 0;
+  while (true) {
+    pollfd entry{fd, POLLIN, 0};
+    if (::poll(&entry, 1, deadline.poll_ms()) == 0) return absl::DeadlineExceededError("it says nothing");
+    const ssize_t got = ::read(fd, &byte, 1);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0 || byte == '\n') return line;
+    line += byte;
+  }
+}
+
+absl::StatusOr<Started> start_private(const Options& options) {
+  const std::string program = base::program_dir() + "/hopyardd";
+  std::error_code error;
+  if (!std::filesystem::exists(program, error))
+    return absl::NotFoundError(fmt::format("start daemon: {}: not beside this program", program));
+  std::filesystem::create_directories(std::filesystem::path(options.db).parent_path(), error);
+  const std::string log = options.db + ".log";
+  HOPYARD_ASSIGN_OR_RETURN(
+      Started started,
+      spawn({program, "--exit-when-idle", "--db", options.db, "--socket", options.socket}, log));
+  const auto line = first_line(started.words.get());
+  if (line.ok() && line->starts_with("listening")) return started;
+  const std::string cause = !line.ok()      ? std::string(line.status().message())
+                            : line->empty() ? "it ended"
+                                            : *line;
+  return absl::UnavailableError(fmt::format("start daemon: {}: {} (its log: {})", program, cause, log));
+}
+
+void print_problems(const v1::Problems& problems) {
+  for (const auto& problem : problems.problems()) {
+    const std::string right = problem.expected().empty() ? "" : "; expected " + problem.expected();
+    fmt::print(stderr, "{}:{}:{}: {}{}\n", problem.file(), problem.line(), problem.column(),
+               problem.message(), right);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Link> Link::open(const Options& options, WithoutDaemon without) {
+  Link link;
+  if (!listens(options.socket)) {
+    if (without == WithoutDaemon::kFail ||
+        (without == WithoutDaemon::kStartUnlessNamed && options.socket_given))
+      return absl::UnavailableError(
+          fmt::format("no daemon listens on {}; start one with: hopyardd --db {} --socket {}", options.socket,
+                      options.db, options.socket));
+    auto started = start_private(options);
+    if (!started.ok()) return absl::UnavailableError(started.status().message());
+    link.lease_ = std::move(started->lease);
+    link.pidfd_ = std::move(started->pidfd);
+  }
+  link.stub_ = connect_to(options.socket);
+  return link;
+}
+
+Link::~Link() {
+  stub_.reset();
+  if (!lease_.valid()) return;
+  lease_.reset();
+  pollfd entry{pidfd_.get(), POLLIN, 0};
+  if (wait_) ::poll(&entry, 1, static_cast<int>(std::chrono::milliseconds(kEndPatience).count()));
+}
+
+int report(const grpc::Status& status) {
+  v1::Problems problems;
+  if (status.error_code() == grpc::StatusCode::INVALID_ARGUMENT && !status.error_details().empty() &&
+      problems.ParseFromString(status.error_details())) {
+    print_problems(problems);
+    return kUsage;
+  }
+  fmt::print(stderr, "hopyard: {}\n", status.error_message());
+  switch (status.error_code()) {
+    case grpc::StatusCode::INVALID_ARGUMENT:
+      return kUsage;
+    case grpc::StatusCode::UNAVAILABLE:
+      return kNoDaemon;
+    default:
+      return kFailed;
+  }
+}
+
+int report(const absl::Status& status) {
+  fmt::print(stderr, "hopyard: {}\n", std::string(status.message()));
+  return absl::IsUnavailable(status) ? kNoDaemon : absl::IsInvalidArgument(status) ? kUsage : kFailed;
+}
+
+std::string same_daemon(const Options& options) {
+  std::string text;
+  if (options.db != base::default_database()) text += " --db " + options.db;
+  if (options.socket_given) text += " --socket " + options.socket;
+  return text;
+}
+
+}  // namespace hopyard::cli

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line: names, options, help. Each command is a function of command.h.
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <filesystem>
+#include <functional>
+
+#include "base/paths.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+
+namespace hopyard::cli {
+namespace {
+
+// Everything the command line fills in, and the command it chose.
+struct Invocation {
+  Options options;
+  CampaignOptions campaign;
+  ExportOptions exported;
+  std::string id = "last";
+  std::string pair;
+  std::string name;
+  std::vector<std::string> names;
+  std::function<int()> command;
+};
+
+void add_global(CLI::App& app, Invocation& in) {
+  app.add_flag("--json", in.options.json, "proto JSON on standard output; JSON lines for streams");
+  app.add_option("--db", in.options.db, "the database; default: $XDG_STATE_HOME/hopyard/hopyard.db")
+      ->type_name("PATH");
+  app.add_option("--socket", in.options.socket, "the daemon's socket; default: the database's own")
+      ->type_name("PATH");
+}
+
+// A campaign file with the options that change it.
+void add_campaign(CLI::App& command, CampaignOptions& campaign, bool runs) {
+  command.add_option("file", campaign.file, "campaign file (YAML)")->required()->type_name("FILE");
+  command.add_option("--set", campaign.set, "change a value: dotted.key=value; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--repetitions", campaign.repetitions, "repetitions of every cell")->type_name("N");
+  command.add_option("--seed", campaign.seed, "seed of order and loss")->type_name("N");
+  command.add_option("--kernel", campaign.kernel, "kernel to run on; see kernels list")->type_name("NAME");
+  command.add_option("--clock", campaign.clock, "real or virtual")->type_name("CLOCK");
+  if (runs)
+    command.add_option("--jobs", campaign.jobs, "workers at once")->type_name("N")->check(CLI::Range(1, 64));
+}
+
+CLI::App* add_command(CLI::App& app, Invocation& in, const char* name, const char* help,
+                      std::function<int()> command) {
+  CLI::App* added = app.add_subcommand(name, help);
+  added->callback([&in, command = std::move(command)] { in.command = command; });
+  return added;
+}
+
+void add_id(CLI::App* command, Invocation& in) {
+  command->add_option("id", in.id, "a campaign's id, the beginning of one, or \"last\"")
+      ->required()
+      ->type_name("ID");
+}
+
+void add_campaign_commands(CLI::App& app, Invocation& in) {
+  add_campaign(*add_command(app, in, "plan", "check a campaign file and say what it would run",
+                            [&in] { return plan(in.options, in.campaign); }),
+               in.campaign, false);
+  add_campaign(*add_command(app, in, "run", "run a campaign and stay with it; starts a daemon if need be",
+                            [&in] { return run(in.options, in.campaign); }),
+               in.campaign, true);
+  add_campaign(*add_command(app, in, "submit", "queue a campaign and print its id",
+                            [&in] { return submit(in.options, in.campaign); }),
+               in.campaign, true);
+  add_id(add_command(app, in, "watch", "stay with a campaign until it ends",
+                     [&in] { return watch(in.options, in.id); }),
+         in);
+  add_command(app, in, "list", "campaigns, newest first", [&in] { return list(in.options); });
+  add_id(add_command(app, in, "show", "a campaign with its failed trials, or a trial with its checks",
+                     [&in] { return show(in.options, in.id); }),
+         in);
+  add_id(add_command(app, in, "cancel", "end a campaign, keeping what was measured",
+                     [&in] { return cancel(in.options, in.id); }),
+         in);
+  add_id(add_command(app, in, "resume", "run a campaign's trials that have no outcome",
+                     [&in] { return resume(in.options, in.id); }),
+         in);
+}
+
+void add_figure_commands(CLI::App& app, Invocation& in) {
+  add_id(
+      add_command(app, in, "summary", "a campaign's medians", [&in] { return summary(in.options, in.id); }),
+      in);
+  CLI::App* pair = add_command(app, in, "compare", "paired differences between two cases",
+                               [&in] { return compare(in.options, in.id, in.pair); });
+  add_id(pair, in);
+  pair->add_option("--pair", in.pair, "two cases; differences are second - first")
+      ->required()
+      ->type_name("A,B");
+  CLI::App* rows = add_command(app, in, "export", "rows of a view, or a copy of the database",
+                               [&in] { return export_rows(in.options, in.exported); });
+  rows->add_option("id", in.exported.id, "a campaign's id, the beginning of one, or \"last\"")
+      ->required()
+      ->type_name("ID");
+  rows->add_option("--format", in.exported.format, "jsonl, csv, or sqlite (the whole database)")
+      ->check(CLI::IsMember({"jsonl", "csv", "sqlite"}))
+      ->capture_default_str();
+  rows->add_option("--view", in.exported.view, "the view whose rows to give")->capture_default_str();
+  rows->add_option("--output,-o", in.exported.output, "a new file; default: standard output")
+      ->type_name("FILE");
+}
+
+void add_machine_commands(CLI::App& app, Invocation& in) {
+  add_command(app, in, "doctor", "what can run here, and what is missing",
+              [&in] { return doctor(in.options); });
+  CLI::App* variants = app.add_subcommand("variants", "server variants");
+  variants->require_subcommand(1)->fallthrough();
+  add_command(*variants, in, "list", "all variants and their states",
+              [&in] { return variants_list(in.options); });
+  CLI::App* build = add_command(*variants, in, "build", "build and gate variants; all, if none is named",
+                                [&in] { return variants_build(in.options, in.names); });
+  build->add_option("names", in.names, "variants")->type_name("NAME");
+  CLI::App* one = add_command(*variants, in, "show", "one variant: its inputs and its gate",
+                              [&in] { return variants_show(in.options, in.name); });
+  one->add_option("name", in.name, "variant")->required()->type_name("NAME");
+  CLI::App* kernels = app.add_subcommand("kernels", "kernels trials can run on");
+  kernels->require_subcommand(1)->fallthrough();
+  add_command(*kernels, in, "list", "all kernels and their states",
+              [&in] { return kernels_list(in.options); });
+  CLI::App* db = app.add_subcommand("db", "the database");
+  db->require_subcommand(1)->fallthrough();
+  add_command(*db, in, "check", "whether the database is sound", [&in] { return db_check(in.options); });
+}
+
+void settle(Options& options) {
+  options.socket_given = !options.socket.empty();
+  if (options.db.empty()) options.db = base::default_database();
+  options.db = std::filesystem::absolute(options.db).lexically_normal();
+  if (!options.socket_given) options.socket = base::default_socket(options.db);
+  options.socket = std::filesystem::absolute(options.socket).lexically_normal();
+}
+
+int main_of(int argc, char** argv) {
+  Invocation in;
+  CLI::App app("Measures what a client sees, and when, as a server's way of writing bytes changes.",
+               "hopyard");
+  app.require_subcommand(1)->fallthrough();
+  app.set_version_flag("--version", HOPYARD_VERSION);
+  add_global(app, in);
+  add_campaign_commands(app, in);
+  add_figure_commands(app, in);
+  add_machine_commands(app, in);
+  for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kDone : kUsage;
+  }
+  settle(in.options);
+  block_interrupts();
+  return in.command();
+}
+
+}  // namespace
+}  // namespace hopyard::cli
+
+int main(int argc, char** argv) {
+  try {
+    return hopyard::cli::main_of(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hopyard: %s\n", error.what());
+    return hopyard::cli::kFailed;
+  }
+}

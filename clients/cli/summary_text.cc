@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/summary_text.h"
+
+#include <map>
+#include <vector>
+
+#include "cli/output.h"
+#include "cli/table.h"
+#include "fmt/format.h"
+
+namespace hopyard::cli {
+namespace {
+
+// Which figures of a response make a column, and whether their 90th percentile does too.
+struct Shown {
+  const char* metric;
+  const char* title;
+};
+constexpr Shown kShown[] = {{"first_body_ns", "first body"}, {"complete_ns", "complete"}};
+
+struct Row {
+  std::string path, workload, role, case_name;
+  uint32_t n = 0;
+  uint32_t failed = 0;
+  std::map<std::string, const v1::CellFigure*> figures;  // by metric without its role
+};
+
+// "later.complete_ns" -> {"later", "complete_ns"}; a lone response has no role.
+std::pair<std::string, std::string> split_metric(const std::string& metric) {
+  const size_t dot = metric.find('.');
+  if (dot == std::string::npos) return {"", metric};
+  return {metric.substr(0, dot), metric.substr(dot + 1)};
+}
+
+// In the order in which the daemon gives the figures, but with the cases of one response together.
+std::vector<Row> rows_of(const v1::SummaryResponse& summary) {
+  std::vector<Row> rows;
+  for (const auto& cell : summary.cells()) {
+    const auto [role, metric] = split_metric(cell.metric());
+    const auto same = [&](const Row& row) {
+      return row.path == cell.path() && row.workload == cell.workload() && row.role == role;
+    };
+    auto place = rows.end();
+    for (auto row = rows.begin(); row != rows.end(); ++row) {
+      if (!same(*row)) continue;
+      place = row + 1;
+      if (row->case_name == cell.case_name()) {
+        place = row;
+        break;
+      }
+    }
+    if (place == rows.end() || !same(*place) || place->case_name != cell.case_name())
+      place = rows.insert(place, Row{cell.path(), cell.workload(), role, cell.case_name()});
+    place->n = std::max(place->n, cell.n());
+    place->failed = std::max(place->failed, cell.failed());
+    place->figures[metric] = &cell;
+  }
+  return rows;
+}
+
+std::string shown_ms(bool present, double ns) { return present ? milliseconds(ns) : "–"; }
+
+bool any_p90(const v1::SummaryResponse& summary) {
+  for (const auto& cell : summary.cells()) {
+    if (cell.has_p90_ns()) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> cells_of(const Row& row, bool p90) {
+  std::vector<std::string> cells = {row.path,      row.workload,          row.role,
+                                    row.case_name, std::to_string(row.n), std::to_string(row.failed)};
+  for (const auto& shown : kShown) {
+    const auto found = row.figures.find(shown.metric);
+    const v1::CellFigure* figure = found == row.figures.end() ? nullptr : found->second;
+    cells.push_back(shown_ms(figure != nullptr && figure->has_median_ns(), figure ? figure->median_ns() : 0));
+    if (p90)
+      cells.push_back(shown_ms(figure != nullptr && figure->has_p90_ns(), figure ? figure->p90_ns() : 0));
+  }
+  return cells;
+}
+
+}  // namespace
+
+std::string summary_text(const v1::SummaryResponse& summary) {
+  const v1::CampaignStatus& status = summary.status();
+  std::string text = fmt::format("{}  {}\n{}\n{}\n", status.campaign_id(), state_name(status.state()),
+                                 status.question(), progress_words(status));
+  if (!status.reason().empty()) text += status.reason() + "\n";
+  const bool p90 = any_p90(summary);
+  std::vector<Table::Column> columns = {{"path"},
+                                        {"workload"},
+                                        {"response"},
+                                        {"case"},
+                                        {"n", Table::Align::kRight},
+                                        {"failed", Table::Align::kRight}};
+  for (const auto& shown : kShown) {
+    columns.push_back({fmt::format("{} ms", shown.title), Table::Align::kRight});
+    if (p90) columns.push_back({"p90", Table::Align::kRight});
+  }
+  Table table(columns);
+  for (const auto& row : rows_of(summary)) table.add(cells_of(row, p90));
+  if (!table.empty()) text += "\nMedians, from each request's write:\n" + table.text();
+  return text;
+}
+
+}  // namespace hopyard::cli

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// A campaign's figures as the table that ends a run. Pure.
+#pragma once
+
+#include <string>
+
+#include "hopyard/v1/service.pb.h"
+
+namespace hopyard::cli {
+
+// What ran where, how many trials counted, and one row for each path, workload, response and case.
+std::string summary_text(const v1::SummaryResponse& summary);
+
+}  // namespace hopyard::cli
