@@ -32,7 +32,6 @@ struct GateRecord {
 
 struct BuilderOptions {
   std::string cache_dir;  // sources/, boringssl/, trees/, builds/ below it; empty: base::cache_dir()
-  std::string data_dir;   // holds patches/boringssl; empty: base::data_dir()
   std::string cc;         // empty: $CC, else "cc"
   std::string cxx;        // empty: $CXX, else "c++"
   unsigned jobs = 0;      // 0: one per processor
@@ -51,7 +50,8 @@ class Builder {
   std::optional<Build> cached(const Variant& variant) const;
   // The finished build, made now if need be. Errors name the tarball (with the hash wanted and seen), the
   // patch (with the hunk) or the command (with its last lines) at fault. CANCELLED once `stop` is requested.
-  // Tarballs that are at hand are verified even if the build is cached.
+  // Tarballs that are at hand are verified even if the build is cached. Patches may apply with an offset,
+  // never with fuzz.
   absl::StatusOr<Build> build(const Variant& variant, const ProgressSink& sink, std::stop_token stop = {});
   // A prefix with include/openssl and lib/lib{ssl,crypto}.a of a static BoringSSL, made now if need be.
   absl::StatusOr<std::string> boringssl(const Pin& pin, const ProgressSink& sink, std::stop_token stop = {});

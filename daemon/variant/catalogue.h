@@ -32,7 +32,8 @@ struct Pin {
   std::string debian_source;   // source package; empty: not in Debian
   std::string debian_release;  // "trixie"
   std::vector<std::string> urls;
-  std::string path;  // absolute; empty: none. If the file exists it must have the hash.
+  std::string path;    // absolute; empty: none. If the file exists it must have the hash.
+  std::string recipe;  // absolute path of the CMakeLists.txt that builds it (BoringSSL pins); nginx: empty
 };
 
 struct Variant {
