@@ -2,6 +2,8 @@
 // Makes, watches and ends routed paths. The order of steps is here; what each one sets is in its own file.
 #include "lab/path.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,7 +22,6 @@ namespace hopyard::lab {
 namespace {
 
 constexpr std::chrono::seconds kCarrierTime(5);
-constexpr int kLoopback = 1;
 constexpr char kIpv6Settings[] = "/proc/sys/net/ipv6";
 
 // The kernel has no per-namespace value, so that a guest's memory could show only here.
@@ -69,6 +70,16 @@ absl::Status add_addresses(const Topology& topology, Side side, End& end) {
     batch.add_route({.destination = route.destination, .gateway = route.gateway, .link = link.index});
   }
   return base::annotate(end.route.run(batch), "set addresses", side_name(side));
+}
+
+// The namespace's default may be another: the kernel lets root of the namespace choose for a socket what it
+// may forbid as a default. One without it has been put into `unsupported`.
+absl::Status set_client_congestion_control(int fd) {
+  constexpr std::string_view kWanted = kClientCongestionControl;
+  if (::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, kWanted.data(), kWanted.size()) == 0)
+    return absl::OkStatus();
+  if (errno == ENOENT) return absl::OkStatus();
+  return base::errno_status("set congestion control of the client's socket", kWanted);
 }
 
 struct RisingSide {
@@ -181,6 +192,7 @@ absl::StatusOr<base::Fd> RoutedPath::tcp_socket(Side side) const {
   return in(side).run([&]() -> absl::StatusOr<base::Fd> {
     base::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!fd.valid()) return base::errno_status("open TCP socket", side_name(side));
+    if (side == Side::kClient) HOPYARD_RETURN_IF_ERROR(set_client_congestion_control(fd.get()));
     return fd;
   });
 }

@@ -96,7 +96,8 @@ class RoutedPath {
   ~RoutedPath();
 
   const NetNamespace& in(Side side) const;
-  // An unconnected TCP socket (IPv4), non-blocking and close-on-exec, made inside that namespace.
+  // An unconnected TCP socket (IPv4), non-blocking and close-on-exec, made inside that namespace; the client's has
+  // cubic whatever the machine's default is.
   absl::StatusOr<base::Fd> tcp_socket(Side side) const;
 
   // All of it as it is now. Takes milliseconds: not for a measured window.

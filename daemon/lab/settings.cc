@@ -42,9 +42,11 @@ absl::Status explain(const absl::Status& refused, Side side, const Sysctl& setti
   absl::Status status = base::annotate(refused, "set up path", side_name(side));
   if (setting.name != kCongestionControl) return status;
   const auto offered = read_sysctl("net.ipv4.tcp_available_congestion_control");
-  if (!offered.ok()) return status;
+  const auto allowed = read_sysctl("net.ipv4.tcp_allowed_congestion_control");
+  if (!offered.ok() || !allowed.ok()) return status;
   return absl::Status(status.code(),
-                      fmt::format("{}; this kernel offers '{}'", std::string(status.message()), *offered));
+                      fmt::format("{}; this kernel has '{}' and lets namespaces choose from '{}'",
+                                  std::string(status.message()), *offered, *allowed));
 }
 
 }  // namespace
@@ -61,7 +63,7 @@ std::vector<Sysctl> settings_for(Side side, const RoutedSpec& spec, bool ipv6) {
   if (ipv6) add_ipv6(side, out);
   if (side != Side::kRouter) add_tcp(out);
   // A namespace inherits the machine's congestion control; the client's shall not follow it.
-  if (side == Side::kClient) out.push_back({kCongestionControl, "cubic"});
+  if (side == Side::kClient) out.push_back({kCongestionControl, kClientCongestionControl});
   if (side == Side::kServer && spec.congestion_control)
     out.push_back({kCongestionControl, *spec.congestion_control});
   if (side == Side::kServer && spec.notsent_lowat_bytes) {

@@ -12,6 +12,10 @@
 
 namespace hopyard::lab {
 
+// Whatever the machine or the server uses. A kernel may forbid it to namespaces as their default; then `unsupported`
+// says so, and only the client's own sockets have it.
+inline constexpr char kClientCongestionControl[] = "cubic";
+
 // INVALID_ARGUMENT for values no kernel could hold.
 absl::Status check_settings(const RoutedSpec& spec);
 
