@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// See figures.h.
+#include "store/figures.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "store/campaigns.h"
+#include "store/metrics.h"
+#include "store/sqlite.h"
+
+namespace hopyard::store {
+namespace {
+
+// Where a name stands in the campaign; unknown names come last.
+class Order {
+ public:
+  explicit Order(const v1::Campaign& campaign) {
+    for (const v1::Path& path : campaign.paths()) place("path", path.name());
+    for (const v1::Case& one : campaign.cases()) place("case", one.name());
+    for (const v1::Workload& workload : campaign.workloads()) {
+      place("workload", workload.name());
+      for (const std::string& metric : metric_names(workload)) place(workload.name(), metric);
+    }
+  }
+
+  using Key = std::tuple<size_t, size_t, size_t, size_t, std::string, std::string, std::string>;
+  Key key(const std::string& path, const std::string& workload, const std::string& case_name,
+          const std::string& metric, const std::string& kernel, const std::string& clock,
+          const std::string& execution) const {
+    return {of("path", path),
+            of("workload", workload),
+            of(workload, metric),
+            of("case", case_name),
+            kernel,
+            clock,
+            execution};
+  }
+
+ private:
+  void place(const std::string& kind, const std::string& name) {
+    places_.try_emplace({kind, name}, places_.size());
+  }
+  size_t of(const std::string& kind, const std::string& name) const {
+    const auto found = places_.find({kind, name});
+    return found == places_.end() ? places_.size() : found->second;
+  }
+  std::map<std::pair<std::string, std::string>, size_t> places_;
+};
+
+template <typename Figure>
+void sort_figures(std::vector<Figure>& figures, const v1::Campaign& campaign,
+                  const std::string& (*case_of)(const Figure&)) {
+  const Order order(campaign);
+  std::stable_sort(figures.begin(), figures.end(), [&](const Figure& a, const Figure& b) {
+    const auto key = [&](const Figure& f) {
+      return order.key(f.path(), f.workload(), case_of(f), f.metric(), f.kernel(), f.clock(), f.execution());
+    };
+    return key(a) < key(b);
+  });
+}
+
+template <typename Samples>
+void sort_samples(std::vector<Samples>& samples, const v1::Campaign& campaign,
+                  const std::string& (*case_of)(const Samples&)) {
+  const Order order(campaign);
+  std::stable_sort(samples.begin(), samples.end(), [&](const Samples& a, const Samples& b) {
+    const auto key = [&](const Samples& s) {
+      return order.key(s.key.path, s.key.workload, case_of(s), s.key.metric, s.key.kernel, s.key.clock,
+                       s.key.execution);
+    };
+    return key(a) < key(b);
+  });
+}
+
+const std::string& no_case(const PairedSamples&) {
+  static const std::string none;
+  return none;
+}
+
+v1::CellFigure cell_of(const Statement& row) {
+  v1::CellFigure figure;
+  figure.set_path(row.text(0));
+  figure.set_workload(row.text(1));
+  figure.set_case_name(row.text(2));
+  figure.set_metric(row.text(3));
+  figure.set_n(static_cast<uint32_t>(row.integer(4)));
+  figure.set_failed(static_cast<uint32_t>(row.integer(5)));
+  if (!row.is_null(6)) figure.set_median_ns(row.real(6));
+  if (!row.is_null(7)) figure.set_p90_ns(row.real(7));
+  if (!row.is_null(8)) figure.set_p95_ns(row.real(8));
+  if (!row.is_null(9)) figure.set_p99_ns(row.real(9));
+  if (!row.is_null(10)) figure.set_min_ns(row.real(10));
+  if (!row.is_null(11)) figure.set_max_ns(row.real(11));
+  figure.set_kernel(row.text(12));
+  figure.set_clock(row.text(13));
+  figure.set_execution(row.text(14));
+  return figure;
+}
+
+v1::PairFigure pair_of(const Statement& row) {
+  v1::PairFigure figure;
+  figure.set_path(row.text(0));
+  figure.set_workload(row.text(1));
+  figure.set_case_a(row.text(2));
+  figure.set_case_b(row.text(3));
+  figure.set_metric(row.text(4));
+  figure.set_n(static_cast<uint32_t>(row.integer(5)));
+  figure.set_median_diff_ns(row.real(6));
+  figure.set_hl_ns(row.real(7));
+  if (!row.is_null(8)) figure.set_ci_low_ns(row.real(8));
+  if (!row.is_null(9)) figure.set_ci_high_ns(row.real(9));
+  figure.set_negative(static_cast<uint32_t>(row.integer(10)));
+  figure.set_positive(static_cast<uint32_t>(row.integer(11)));
+  figure.set_p_value(row.real(12));
+  figure.set_kernel(row.text(13));
+  figure.set_clock(row.text(14));
+  figure.set_execution(row.text(15));
+  return figure;
+}
+
+CellKey key_of(const Statement& row) {
+  return {row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5)};
+}
+
+absl::Status must_have_case(const CampaignRow& campaign, std::string_view name) {
+  for (const v1::Case& one : campaign.campaign.cases()) {
+    if (one.name() == name) return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("campaign \"", campaign.id, "\" has no case \"",
+                                                 absl::string_view(name.data(), name.size()), "\""));
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<v1::CellFigure>> read_cells(Connection& connection, const CampaignRow& campaign) {
+  Statement select = connection.prepare(
+      "SELECT path, workload, case_name, metric, n, failed, median_ns, p90_ns, p95_ns, p99_ns, min_ns, "
+      "max_ns, kernel,"
+      " clock, execution FROM v_cell WHERE campaign_id = ?");
+  select.bind(campaign.id);
+  std::vector<v1::CellFigure> figures;
+  while (true) {
+    HOPYARD_ASSIGN_OR_RETURN(const bool row, select.step());
+    if (!row) break;
+    figures.push_back(cell_of(select));
+  }
+  sort_figures<v1::CellFigure>(figures, campaign.campaign,
+                               [](const v1::CellFigure& f) -> const std::string& { return f.case_name(); });
+  return figures;
+}
+
+absl::StatusOr<std::vector<CellSamples>> read_samples(Connection& connection, const CampaignRow& campaign) {
+  Statement select = connection.prepare(
+      "SELECT cell.path, cell.workload, m.name, h.kernel_release, h.clock, h.execution, cell.case_name, "
+      "t.block,"
+      " s.value_ns, s.cell_no, s.metric_no, s.host_no"
+      " FROM campaign c JOIN cell USING (campaign_no) JOIN sample s USING (cell_no) JOIN metric m USING "
+      "(metric_no)"
+      " JOIN host h USING (host_no) JOIN trial t USING (trial_no)"
+      " WHERE c.campaign_id = ? ORDER BY s.cell_no, s.metric_no, s.host_no, t.block");
+  select.bind(campaign.id);
+  std::vector<CellSamples> all;
+  std::tuple<int64_t, int64_t, int64_t> current;
+  while (true) {
+    HOPYARD_ASSIGN_OR_RETURN(const bool row, select.step());
+    if (!row) break;
+    const std::tuple here(select.integer(9), select.integer(10), select.integer(11));
+    if (all.empty() || here != current) {
+      current = here;
+      all.push_back({key_of(select), select.text(6), {}, {}});
+    }
+    all.back().block.push_back(static_cast<uint32_t>(select.integer(7)));
+    all.back().value_ns.push_back(select.real(8));
+  }
+  sort_samples<CellSamples>(all, campaign.campaign,
+                            [](const CellSamples& s) -> const std::string& { return s.case_name; });
+  return all;
+}
+
+absl::StatusOr<std::vector<PairedSamples>> read_paired_samples(Connection& connection,
+                                                               const CampaignRow& campaign,
+                                                               std::string_view case_a,
+                                                               std::string_view case_b) {
+  HOPYARD_RETURN_IF_ERROR(must_have_case(campaign, case_a));
+  HOPYARD_RETURN_IF_ERROR(must_have_case(campaign, case_b));
+  Statement select = connection.prepare(
+      "SELECT a.path, a.workload, m.name, h.kernel_release, h.clock, h.execution, ta.block, sa.value_ns, "
+      "sb.value_ns,"
+      " a.cell_no, sa.metric_no, sa.host_no"
+      " FROM campaign c JOIN cell a USING (campaign_no)"
+      " JOIN cell b ON b.campaign_no = a.campaign_no AND b.path = a.path AND b.workload = a.workload"
+      "   AND b.kernel_name = a.kernel_name"
+      " JOIN sample sa ON sa.cell_no = a.cell_no JOIN trial ta ON ta.trial_no = sa.trial_no"
+      " JOIN trial tb ON tb.cell_no = b.cell_no AND tb.block = ta.block"
+      " JOIN sample sb ON sb.cell_no = b.cell_no AND sb.metric_no = sa.metric_no AND sb.host_no = sa.host_no"
+      "   AND sb.trial_no = tb.trial_no"
+      " JOIN metric m ON m.metric_no = sa.metric_no JOIN host h ON h.host_no = sa.host_no"
+      " WHERE c.campaign_id = ? AND a.case_name = ? AND b.case_name = ?"
+      " ORDER BY a.cell_no, sa.metric_no, sa.host_no, ta.block");
+  select.bind(campaign.id).bind(case_a).bind(case_b);
+  std::vector<PairedSamples> all;
+  std::tuple<int64_t, int64_t, int64_t> current;
+  while (true) {
+    HOPYARD_ASSIGN_OR_RETURN(const bool row, select.step());
+    if (!row) break;
+    const std::tuple here(select.integer(9), select.integer(10), select.integer(11));
+    if (all.empty() || here != current) {
+      current = here;
+      all.push_back({key_of(select), {}, {}, {}});
+    }
+    all.back().block.push_back(static_cast<uint32_t>(select.integer(6)));
+    all.back().a_ns.push_back(select.real(7));
+    all.back().b_ns.push_back(select.real(8));
+  }
+  sort_samples<PairedSamples>(all, campaign.campaign, no_case);
+  return all;
+}
+
+absl::StatusOr<std::vector<v1::PairFigure>> read_pairs(Connection& connection, const CampaignRow& campaign,
+                                                       std::string_view case_a, std::string_view case_b) {
+  HOPYARD_RETURN_IF_ERROR(must_have_case(campaign, case_a));
+  HOPYARD_RETURN_IF_ERROR(must_have_case(campaign, case_b));
+  Statement select = connection.prepare(
+      "SELECT path, workload, case_a, case_b, metric, n, median_diff_ns, hl_ns, ci_low_ns, ci_high_ns, "
+      "negative,"
+      " positive, p_value, kernel, clock, execution FROM v_pair WHERE campaign_id = ? AND case_a = ? AND "
+      "case_b = ?");
+  select.bind(campaign.id).bind(case_a).bind(case_b);
+  std::vector<v1::PairFigure> figures;
+  while (true) {
+    HOPYARD_ASSIGN_OR_RETURN(const bool row, select.step());
+    if (!row) break;
+    figures.push_back(pair_of(select));
+  }
+  sort_figures<v1::PairFigure>(figures, campaign.campaign,
+                               [](const v1::PairFigure& f) -> const std::string& { return f.case_a(); });
+  return figures;
+}
+
+absl::Status insert_pairs(Connection& connection, std::string_view campaign_id,
+                          const std::vector<v1::PairFigure>& pairs) {
+  HOPYARD_ASSIGN_OR_RETURN(const int64_t campaign, campaign_number(connection, campaign_id));
+  Statement insert = connection.prepare(
+      "INSERT OR REPLACE INTO pair_figure (campaign_no, case_a, case_b, path, workload, metric, kernel, "
+      "clock,"
+      " execution, n, median_diff_ns, hl_ns, ci_low_ns, ci_high_ns, negative, positive, p_value)"
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  for (const v1::PairFigure& pair : pairs) {
+    insert.bind(campaign).bind(pair.case_a()).bind(pair.case_b()).bind(pair.path()).bind(pair.workload());
+    insert.bind(pair.metric()).bind(pair.kernel()).bind(pair.clock()).bind(pair.execution()).bind(pair.n());
+    insert.bind(pair.median_diff_ns()).bind(pair.hl_ns());
+    pair.has_ci_low_ns() ? insert.bind(pair.ci_low_ns()) : insert.bind_null();
+    pair.has_ci_high_ns() ? insert.bind(pair.ci_high_ns()) : insert.bind_null();
+    insert.bind(pair.negative()).bind(pair.positive()).bind(pair.p_value());
+    HOPYARD_RETURN_IF_ERROR(insert.run());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hopyard::store
