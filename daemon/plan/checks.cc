@@ -37,6 +37,12 @@ struct Context {
   void at_key(const std::string& path, std::string message, std::string expected) const {
     problems.add(places.key(path), std::move(message), std::move(expected));
   }
+  // `name` at `path` is the name of none of `right`.
+  void unknown(const std::string& path, std::string_view what, const std::string& name,
+               const std::vector<std::string>& right) const {
+    at_value(path, fmt::format("no {} is called {}{}", what, quoted(name), suggestion(name, right)),
+             right.empty() ? "a name that exists; there is none" : enumerated(right));
+  }
 };
 
 bool contains(const std::vector<std::string>& words, const std::string& word) {
@@ -48,11 +54,6 @@ std::vector<std::string> names_of(const Items& items) {
   std::vector<std::string> names;
   for (const auto& item : items) names.push_back(item.name());
   return names;
-}
-
-std::string one_of(const std::string& wrong, const std::vector<std::string>& right) {
-  if (right.empty()) return "a name that exists; none does";
-  return suggestion(wrong, right) + enumerated(right);
 }
 
 template <typename Values>
@@ -70,8 +71,7 @@ void check_variants(const Context& context) {
     const std::string& variant = context.campaign.cases(i).variant();
     const std::string path = fmt::format("cases[{}].variant", i);
     if (!context.places.written(path) || contains(context.known.variants, variant)) continue;
-    context.at_value(path, "no variant is called " + quoted(variant),
-                     one_of(variant, context.known.variants));
+    context.unknown(path, "variant", variant, context.known.variants);
   }
 }
 
@@ -81,8 +81,7 @@ void check_kernels(const Context& context) {
   for (int i = 0; i < context.campaign.kernel_size(); ++i) {
     const std::string& kernel = context.campaign.kernel(i);
     if (contains(kernels, kernel)) continue;
-    context.at_value(fmt::format("kernel[{}]", i), "no kernel is called " + quoted(kernel),
-                     one_of(kernel, kernels));
+    context.unknown(fmt::format("kernel[{}]", i), "kernel", kernel, kernels);
   }
   refuse_repeats(context, context.campaign.kernel(), "kernel");
 }
@@ -132,8 +131,7 @@ void check_after(const Context& context, const v1::Workload& workload, int index
   if (!context.places.written(at + ".request")) return;
   if (awaited == names.end()) {
     const std::vector<std::string> earlier(names.begin(), names.begin() + index);
-    return context.at_value(at + ".request", "no request is called " + quoted(after.request()),
-                            one_of(after.request(), earlier));
+    return context.unknown(at + ".request", "request", after.request(), earlier);
   }
   if (awaited - names.begin() >= index) {
     const bool itself = *awaited == workload.requests(index).name();
@@ -212,9 +210,7 @@ void check_references(const Context& context, const Names& names, const Named& r
   for (int i = 0; i < names.size(); ++i) {
     if (right.lookup.contains(names[i])) continue;
     if (context.problems.full()) return;
-    context.at_value(fmt::format("{}[{}]", path, i),
-                     fmt::format("no {} is called {}", right.what, quoted(names[i])),
-                     one_of(names[i], right.names));
+    context.unknown(fmt::format("{}[{}]", path, i), right.what, names[i], right.names);
   }
   refuse_repeats(context, names, path);
 }

@@ -65,8 +65,8 @@ class Filler {
   }
 
   void refuse_key(const Node& child, const std::vector<std::string>& names) {
-    problems_.add(child.key_place, quoted(child.key) + " is no key here",
-                  suggestion(child.key, names) + "one of " + enumerated(names));
+    problems_.add(child.key_place, quoted(child.key) + " is no key here" + suggestion(child.key, names),
+                  "one of " + enumerated(names));
   }
 
   void refuse(const Node& node, const Key& key, std::string_view what) {

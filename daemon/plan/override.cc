@@ -48,9 +48,9 @@ Node* take_item(Node& list, Rest& rest, Problems& problems) {
   }
   if (best == nullptr) {
     const std::string wanted(rest.text.substr(0, rest.text.find('.')));
-    problems.add(rest.place, quoted(wanted) + " is the name of no item of that list",
-                 names.empty() ? "the whole list, such as `percentiles=[50, 90]`"
-                               : suggestion(wanted, names) + enumerated(names));
+    problems.add(rest.place,
+                 quoted(wanted) + " is the name of no item of that list" + suggestion(wanted, names),
+                 names.empty() ? "the whole list, such as `percentiles=[50, 90]`" : enumerated(names));
     return nullptr;
   }
   rest.skip(std::min(length + 1, rest.text.size()));
@@ -99,7 +99,9 @@ void apply_set(const std::string& assignment, Node& root, Problems& problems) {
   }
   Rest rest{std::string_view(assignment).substr(0, equals), origin};
   Node* node = &root;
+  Place key_place = origin;
   for (size_t depth = 0; !rest.text.empty(); ++depth) {
+    key_place = rest.place;
     if (depth == kMaxKeys) return problems.add(rest.place, "too many keys inside keys", std::string(kForm));
     node = node->kind == Node::Kind::kList ? take_item(*node, rest, problems)
                                            : take_child(*node, rest, problems);
@@ -108,7 +110,7 @@ void apply_set(const std::string& assignment, Node& root, Problems& problems) {
   const Place value_place{source, 1, static_cast<uint32_t>(equals) + 2};
   std::optional<Node> value =
       read_tree(std::string_view(assignment).substr(equals + 1), value_place, problems);
-  if (value) replace(*node, std::move(*value), origin);
+  if (value) replace(*node, std::move(*value), key_place);
 }
 
 void apply_option(std::string_view option, std::string_view key, std::string value, Node& root,

@@ -131,7 +131,7 @@ std::string suggestion(std::string_view text, const std::vector<std::string>& wo
       best = &word;
     }
   }
-  return best == nullptr ? "" : fmt::format("did you mean `{}`? ", *best);
+  return best == nullptr ? "" : fmt::format(" (did you mean `{}`?)", *best);
 }
 
 }  // namespace hopyard::plan

@@ -48,7 +48,7 @@ class Problems {
 std::string quoted(std::string_view text);
 // "a, b or c" (or with another last word); cut after twenty.
 std::string enumerated(const std::vector<std::string>& words, std::string_view last = "or");
-// "did you mean `x`? " if one of `words` is near `text`, else empty.
+// " (did you mean `x`?)" if one of `words` is near `text`, else empty.
 std::string suggestion(std::string_view text, const std::vector<std::string>& words);
 
 }  // namespace hopyard::plan

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What exists outside the campaigns of these tests, and a short good campaign to start from.
+#pragma once
+
+#include <string>
+
+#include "plan/reader.h"
+
+namespace hopyard::plan {
+
+inline Known known() { return {{"stock", "static4k", "adaptive"}, {"host", "debian-uml"}}; }
+
+inline constexpr char kSmall[] = R"(name: small
+question: What is seen?
+repetitions: 3
+cases:
+  - {name: C, variant: stock}
+  - {name: F, variant: static4k}
+paths:
+  - {name: clean, kind: routed, rtt: 20ms, rate: 20mbit, loss: 0.1%, limit: 10000}
+  - {name: bare, kind: routed}
+workloads:
+  - name: h1-1k
+    protocol: h1
+    requests: [{name: body, body: 1k}]
+  - name: h2-two
+    protocol: h2
+    requests: [{name: bulk, body: 1MiB}, {name: later, body: 4k, after: {request: bulk, body: 32k, pause: 1.5s}}]
+)";
+
+inline v1::CampaignText small() {
+  v1::CampaignText text;
+  text.set_file("small.yaml");
+  text.set_yaml(kSmall);
+  return text;
+}
+
+}  // namespace hopyard::plan
