@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,14 +28,15 @@ int as_exit_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(statu
 // to be asked, since the kernel would leave its grandchildren.
 void end_reaper(pid_t reaper, bool pid_namespace) { ::kill(reaper, pid_namespace ? SIGKILL : SIGTERM); }
 
-[[noreturn]] void run_guard(pid_t reaper, bool pid_namespace) {
+[[noreturn]] void run_guard(pid_t reaper, bool pid_namespace, const Fd& terminate) {
   const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, reaper, 0)));
-  pollfd watched[2] = {{pidfd.get(), POLLIN, 0}, {STDIN_FILENO, 0, 0}};  // POLLHUP needs no asking
+  // Standard input only for POLLHUP, which needs no asking.
+  pollfd watched[3] = {{pidfd.get(), POLLIN, 0}, {STDIN_FILENO, 0, 0}, {terminate.get(), POLLIN, 0}};
   while (true) {
-    if (::poll(watched, 2, -1) < 0) continue;
+    if (::poll(watched, 3, -1) < 0) continue;
     if (watched[0].revents != 0) break;
     end_reaper(reaper, pid_namespace);
-    watched[1].fd = -1;
+    watched[1].fd = watched[2].fd = -1;
   }
   int status = 0;
   while (::waitpid(reaper, &status, 0) < 0 && errno == EINTR) {
@@ -80,18 +82,12 @@ bool follow_parent(int number, const Fd& parent_lives) {
 
 // In the reaper: starts the process that goes on, and returns there.
 absl::Status fork_worker() {
-  sigset_t blocked, before;
-  ::sigemptyset(&blocked);
-  ::sigaddset(&blocked, SIGCHLD);
-  ::sigaddset(&blocked, SIGTERM);
-  ::sigprocmask(SIG_BLOCK, &blocked, &before);
   HOPYARD_ASSIGN_OR_RETURN(base::Pipe reaper_lives, base::make_pipe());
   const pid_t worker = ::fork();
   if (worker < 0) return errno_status("fork", "the guarded process");
   if (worker > 0) run_reaper(worker);
   reaper_lives.write.reset();
   if (!follow_parent(SIGKILL, reaper_lives.read)) ::_exit(1);
-  ::sigprocmask(SIG_SETMASK, &before, nullptr);
   return absl::OkStatus();
 }
 
@@ -99,13 +95,25 @@ absl::Status fork_worker() {
 
 absl::Status go_on_guarded(bool pid_namespace) {
   HOPYARD_ASSIGN_OR_RETURN(base::Pipe guard_lives, base::make_pipe());
+  // Taken by descriptor and by sigwaitinfo; blocked before the forks, so that none is lost.
+  sigset_t blocked, before;
+  ::sigemptyset(&blocked);
+  ::sigaddset(&blocked, SIGCHLD);
+  ::sigaddset(&blocked, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &blocked, &before);
+  sigset_t terminate;
+  ::sigemptyset(&terminate);
+  ::sigaddset(&terminate, SIGTERM);
+  const Fd terminate_fd(::signalfd(-1, &terminate, SFD_CLOEXEC));
   const pid_t reaper = ::fork();
   if (reaper < 0) return errno_status("fork", "the reaper");
-  if (reaper > 0) run_guard(reaper, pid_namespace);
+  if (reaper > 0) run_guard(reaper, pid_namespace, terminate_fd);
   guard_lives.write.reset();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (!follow_parent(pid_namespace ? SIGKILL : SIGTERM, guard_lives.read)) ::_exit(1);
-  return fork_worker();
+  HOPYARD_RETURN_IF_ERROR(fork_worker());
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  return absl::OkStatus();
 }
 
 }  // namespace hopyard::lab

@@ -8,8 +8,9 @@
 namespace hopyard::lab {
 
 // Returns in the process that goes on. The caller becomes the guard, its child the reaper; neither returns.
-// - The guard kills all the others once the other end of its standard input is closed, waits for them, and
-//   ends with the exit status of the one that went on (128 + n for signal n).
+// - The guard kills all the others once the other end of its standard input is closed, or at SIGTERM. It
+// waits
+//   for them, and ends with the exit status of the one that went on (128 + n for signal n).
 // - The reaper collects orphans, and kills every process left when the one that went on has ended.
 // - If the guard or the reaper is killed, so are the others, by parent-death signals.
 // `pid_namespace`: unshare(CLONE_NEWPID) was called, so the reaper is the namespace's first process and the

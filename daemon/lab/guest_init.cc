@@ -107,6 +107,14 @@ absl::Status load_path_modules() {
   return load_from(index, names);
 }
 
+// A namespace other than the first may use only these, and only the first may change the list.
+absl::Status allow_all_congestion_controls() {
+  const std::string folder = "/proc/sys/net/ipv4/";
+  HOPYARD_ASSIGN_OR_RETURN(const std::string available,
+                           base::read_file(folder + "tcp_available_congestion_control"));
+  return base::write_existing(folder + "tcp_allowed_congestion_control", available);
+}
+
 absl::Status mount_all() {
   HOPYARD_RETURN_IF_ERROR(mount_on("proc", "/proc"));
   HOPYARD_RETURN_IF_ERROR(mount_on("sysfs", "/sys"));
@@ -130,7 +138,8 @@ bool is_guest_init() {
 absl::Status become_guest_init() {
   ::umask(022);
   HOPYARD_RETURN_IF_ERROR(mount_all());
-  return load_path_modules();
+  HOPYARD_RETURN_IF_ERROR(load_path_modules());
+  return allow_all_congestion_controls();
 }
 
 absl::Status load_modules(const std::vector<std::string>& names) {

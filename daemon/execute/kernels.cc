@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernels are here and what they can do.
+#include <google/protobuf/text_format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "base/paths.h"
+#include "execute/execution.h"
+#include "execute/guest.h"
+#include "execute/worker_program.h"
+#include "fmt/format.h"
+#include "hopyard/v1/worker.pb.h"
+
+namespace hopyard::execute {
+namespace {
+
+absl::StatusOr<v1::HostProbe> probe_host() {
+  HOPYARD_ASSIGN_OR_RETURN(const std::string worker, worker_program());
+  HOPYARD_ASSIGN_OR_RETURN(const base::CommandOutput done,
+                           base::run_command({.argv = {worker, "--probe"}}, std::chrono::seconds(20)));
+  v1::HostProbe probe;
+  if (!done.exit.clean() || !google::protobuf::TextFormat::ParseFromString(done.output, &probe)) {
+    return absl::InternalError(
+        fmt::format("probe host: {}: {}: {}", worker, done.exit.describe(), done.output));
+  }
+  return probe;
+}
+
+KernelOption host_option(const v1::HostProbe& probe) {
+  KernelOption host{.name = "host", .release = probe.kernel_release(), .usable = true};
+  std::vector<std::string> missing;
+  for (const auto& capability : probe.capabilities()) {
+    if (capability.name() == "namespaces") host.unix_usable = capability.ok();
+    if (!capability.ok()) missing.push_back(fmt::format("{}: {}", capability.name(), capability.why_not()));
+  }
+  host.usable = missing.empty();
+  host.why_not = absl::StrJoin(missing, "; ");
+  host.congestion_controls.assign(probe.congestion_controls().begin(), probe.congestion_controls().end());
+  return host;
+}
+
+// What a guest's first process will load (lab/guest_init.h), as far as its files tell.
+std::vector<std::string> congestion_controls_in(const std::filesystem::path& modules) {
+  std::vector<std::string> names = {"reno", "cubic"};  // built in
+  std::error_code error;
+  for (const auto& file : std::filesystem::directory_iterator(modules / "kernel/net/ipv4", error)) {
+    const std::string stem = file.path().stem();
+    if (stem.starts_with("tcp_")) names.push_back(stem.substr(4));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string missing_module_in(const std::filesystem::path& modules) {
+  for (const char* name : {"drivers/net/veth.ko", "net/sched/sch_fq.ko", "net/sched/sch_netem.ko"}) {
+    if (!std::filesystem::exists(modules / "kernel" / name)) return modules / "kernel" / name;
+  }
+  return "";
+}
+
+KernelOption debian_guest_option() {
+  KernelOption guest{.name = "debian-uml"};
+  if (::access(kDebianUml, X_OK) != 0) {
+    guest.why_not = fmt::format("{} is missing: apt install user-mode-linux", kDebianUml);
+    return guest;
+  }
+  const auto version = base::run_command({.argv = {kDebianUml, "--version"}}, std::chrono::seconds(10));
+  if (!version.ok() || !version->exit.clean()) {
+    guest.why_not =
+        fmt::format("{} --version failed: {}", kDebianUml,
+                    version.ok() ? version->exit.describe() : std::string(version.status().message()));
+    return guest;
+  }
+  guest.release = std::string(absl::StripAsciiWhitespace(version->output));
+  const std::filesystem::path modules = "/usr/lib/uml/modules/" + guest.release;
+  if (const std::string file = missing_module_in(modules); !file.empty()) {
+    guest.why_not = fmt::format("{} is missing: apt install --reinstall user-mode-linux", file);
+    return guest;
+  }
+  guest.congestion_controls = congestion_controls_in(modules);
+  guest.usable = guest.unix_usable = true;
+  return guest;
+}
+
+// Why `kernel` cannot serve; empty if it can.
+std::string objection(const KernelOption& kernel, const std::vector<std::string>& controls,
+                      bool needs_routed) {
+  if (!kernel.usable && (needs_routed || !kernel.unix_usable)) return kernel.why_not;
+  for (const auto& control : controls) {
+    const auto& known = kernel.congestion_controls;
+    if (std::find(known.begin(), known.end(), control) == known.end()) {
+      return fmt::format("congestion control {}: not among {}", control, absl::StrJoin(known, ", "));
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<KernelOption>> list_kernels() {
+  HOPYARD_ASSIGN_OR_RETURN(const v1::HostProbe probe, probe_host());
+  return std::vector<KernelOption>{host_option(probe), debian_guest_option()};
+}
+
+absl::StatusOr<KernelOption> choose_kernel(std::string_view wanted,
+                                           const std::vector<std::string>& needed_congestion_controls,
+                                           bool needs_routed) {
+  HOPYARD_ASSIGN_OR_RETURN(const std::vector<KernelOption> kernels, list_kernels());
+  std::vector<std::string> objections;
+  for (const auto& kernel : kernels) {
+    if (wanted != "auto" && wanted != kernel.name) continue;
+    const std::string why_not = objection(kernel, needed_congestion_controls, needs_routed);
+    if (why_not.empty()) return kernel;
+    objections.push_back(fmt::format("{} ({})", kernel.name, why_not));
+  }
+  if (objections.empty()) {
+    return absl::InvalidArgumentError(
+        fmt::format("choose kernel: {}: there are auto, host, debian-uml", wanted));
+  }
+  return absl::FailedPreconditionError(
+      fmt::format("choose kernel: {}: none can serve: {}", wanted, absl::StrJoin(objections, "; ")));
+}
+
+}  // namespace hopyard::execute

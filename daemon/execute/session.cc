@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting, talking to and ending one worker.
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "execute/execution.h"
+#include "execute/guest.h"
+#include "execute/worker_program.h"
+#include "fmt/format.h"
+#include "hopyard/v1/worker.pb.h"
+
+namespace hopyard::execute {
+namespace {
+
+using base::Fd;
+
+// Killing all of a guest takes the kernel a few ms; this is for a machine under load.
+constexpr std::chrono::seconds kEndGrace{10};
+constexpr off_t kLogTailBytes = 4096;
+
+// What a worker's process is born with.
+struct Ends {
+  int in;
+  int out;
+  int log;
+};
+
+absl::StatusOr<base::Child> start_on_host(const std::string& worker, const Ends& ends) {
+  base::ChildOptions options;
+  options.argv = {worker, "--host"};
+  options.stdin_fd = ends.in;
+  options.stdout_fd = ends.out;
+  options.stderr_fd = ends.log;
+  options.parent_death_signal = 0;   // would come with the end of this thread; the guard watches the pipe
+  options.new_process_group = true;  // a terminal's Ctrl-C is not for the worker
+  return base::Child::start(options);
+}
+
+absl::StatusOr<base::Child> start_in_guest(const std::string& worker, const Ends& ends) {
+  GuestSpec spec;
+  spec.init_path = worker;
+  spec.init_args = {"--guest-init"};
+  spec.serial_in = ends.in;
+  spec.serial_out = ends.out;
+  spec.console_fd = ends.log;
+  spec.keeper = {worker, "--keep-guest"};
+  return start_guest(spec);
+}
+
+// Writing to a worker that has ended must be an error, whatever the program does about SIGPIPE.
+class WithoutSigpipe {
+ public:
+  WithoutSigpipe() {
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    ::sigpending(&pending);
+    was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~WithoutSigpipe() {
+    const timespec now{};
+    if (!was_pending_) ::sigtimedwait(&pipe_, nullptr, &now);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t pipe_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+};
+
+absl::Status ended(const absl::Status& status) {
+  return absl::UnavailableError(
+      fmt::format("talk to worker: it has ended: {}", std::string(status.message())));
+}
+
+}  // namespace
+
+WorkerSession::WorkerSession(base::Child guard, Fd to_worker, Fd from_worker, Fd log)
+    : guard_(std::move(guard)),
+      to_worker_(std::move(to_worker)),
+      from_worker_(std::move(from_worker)),
+      log_(std::move(log)) {}
+
+WorkerSession::~WorkerSession() {
+  // The guard ends the others first and then itself; killed outright it would leave that to the kernel, which
+  // does it a moment later.
+  to_worker_.reset();
+  (void)guard_.wait(kEndGrace);
+}
+
+absl::StatusOr<std::unique_ptr<WorkerSession>> WorkerSession::start(const KernelOption& kernel,
+                                                                    base::Deadline deadline) {
+  HOPYARD_ASSIGN_OR_RETURN(const std::string worker, worker_program());
+  HOPYARD_ASSIGN_OR_RETURN(base::Pipe down, base::make_pipe());
+  HOPYARD_ASSIGN_OR_RETURN(base::Pipe up, base::make_pipe());
+  Fd log(::memfd_create("worker-log", MFD_CLOEXEC));
+  if (!log.valid()) return base::errno_status("memfd_create", "worker log");
+  const Ends ends{down.read.get(), up.write.get(), log.get()};
+  HOPYARD_ASSIGN_OR_RETURN(
+      base::Child guard, kernel.name == "host" ? start_on_host(worker, ends) : start_in_guest(worker, ends));
+  std::unique_ptr<WorkerSession> session(
+      new WorkerSession(std::move(guard), std::move(down.write), std::move(up.read), std::move(log)));
+  up.write.reset();  // so that the worker's end is seen
+  const absl::Status greeted = session->await_hello(deadline);
+  if (greeted.ok()) return session;
+  session->to_worker_.reset();
+  (void)session->guard_.wait(kEndGrace);
+  return absl::Status(greeted.code(), fmt::format("start worker: {} {}: {}\n{}", kernel.name, kernel.release,
+                                                  std::string(greeted.message()), session->log_tail()));
+}
+
+absl::Status WorkerSession::await_hello(base::Deadline deadline) {
+  HOPYARD_ASSIGN_OR_RETURN(v1::FromWorker message, receive(deadline));
+  if (message.has_fatal()) return absl::FailedPreconditionError(message.fatal().reason());
+  if (!message.has_hello()) return absl::DataLossError("hello: first message: not a Hello");
+  hello_ = std::make_unique<v1::Hello>(std::move(*message.mutable_hello()));
+  return absl::OkStatus();
+}
+
+absl::Status WorkerSession::send(const v1::ToWorker& message) {
+  const WithoutSigpipe guarded;
+  const absl::Status sent = base::write_frame(to_worker_.get(), message.SerializeAsString());
+  return sent.ok() || absl::IsInvalidArgument(sent) ? sent : ended(sent);
+}
+
+absl::StatusOr<v1::FromWorker> WorkerSession::receive(base::Deadline deadline) {
+  const auto frame = base::read_frame(from_worker_.get(), decoder_, deadline);
+  if (absl::IsOutOfRange(frame.status()) || absl::IsDataLoss(frame.status())) return ended(frame.status());
+  if (!frame.ok()) return frame.status();
+  v1::FromWorker message;
+  if (!message.ParseFromString(*frame)) {
+    return absl::DataLossError("talk to worker: frame: not a FromWorker message");
+  }
+  return message;
+}
+
+absl::Status WorkerSession::cancel() {
+  // By pidfd: the number may be somebody else's once another thread has reaped.
+  if (::syscall(SYS_pidfd_send_signal, guard_.pidfd(), SIGTERM, nullptr, 0) != 0 && errno != ESRCH) {
+    return base::errno_status("signal", "worker's guard");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SessionEnd> WorkerSession::finish(base::Deadline deadline) {
+  auto exit = guard_.wait(std::max(deadline.left(), std::chrono::nanoseconds(0)));
+  if (absl::IsDeadlineExceeded(exit.status())) {
+    to_worker_.reset();
+    exit = guard_.wait(kEndGrace);
+    if (absl::IsDeadlineExceeded(exit.status())) exit = guard_.stop(std::chrono::seconds(0), SIGKILL);
+  }
+  if (!exit.ok()) return exit.status();
+  return SessionEnd{*exit, log_tail()};
+}
+
+std::string WorkerSession::log_tail() const {
+  const off_t size = ::lseek(log_.get(), 0, SEEK_END);
+  std::string text(static_cast<size_t>(std::min(size, kLogTailBytes)), '\0');
+  const ssize_t n = ::pread(log_.get(), text.data(), text.size(), size - static_cast<off_t>(text.size()));
+  text.resize(static_cast<size_t>(std::max<ssize_t>(n, 0)));
+  return text;
+}
+
+}  // namespace hopyard::execute

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker as the first process of a guest: the first process only collects orphans, its child serves.
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "fmt/format.h"
+#include "lab/guest_init.h"
+#include "trial/trial.h"
+#include "worker/loop.h"
+#include "worker/modes.h"
+
+namespace hopyard::worker {
+namespace {
+
+// The kernel makes variables of the words of its command line it does not know.
+void set_environment() {
+  ::clearenv();
+  ::setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
+  ::setenv("HOME", "/tmp", 1);
+  ::setenv("LC_ALL", "C.UTF-8", 1);
+}
+
+// Standard error is the console, which the daemon keeps for when something goes wrong.
+void complain(std::string_view what) {
+  fmt::print(stderr, "{}\n", what);
+  ::tcdrain(STDERR_FILENO);
+}
+
+[[noreturn]] void serve_and_exit(const base::Fd& serial) {
+  const absl::Status served =
+      serve(serial.get(), serial.get(), make_hello(true), {trial::run_trial, trial::run_gate});
+  if (!served.ok()) complain(std::string(served.message()));
+  ::_exit(served.ok() ? 0 : 1);
+}
+
+void reap_until(pid_t worker) {
+  int status = 0;
+  for (pid_t ended = 0; ended != worker;) {
+    ended = ::wait(&status);
+    if (ended < 0 && errno == ECHILD) return;
+  }
+  if (WIFSIGNALED(status)) {
+    complain(fmt::format("hopyard-worker: ended by signal {} ({})", WTERMSIG(status),
+                         ::strsignal(WTERMSIG(status))));
+  }
+}
+
+absl::Status run() {
+  HOPYARD_RETURN_IF_ERROR(lab::become_guest_init());
+  set_environment();
+  HOPYARD_ASSIGN_OR_RETURN(const base::Fd serial, lab::open_serial(0));
+  const pid_t worker = ::fork();
+  if (worker < 0) return base::errno_status("fork", "worker");
+  if (worker == 0) serve_and_exit(serial);
+  reap_until(worker);
+  lab::drain_serial(serial);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int run_as_guest_init() {
+  if (!lab::is_guest_init()) {
+    fmt::print(stderr, "hopyard-worker --guest-init: this is not the first process of a guest\n");
+    return 1;
+  }
+  if (const absl::Status status = run(); !status.ok()) complain(std::string(status.message()));
+  lab::power_off();
+}
+
+}  // namespace hopyard::worker
