@@ -2,8 +2,10 @@
 // Good campaigns come out whole, wrong ones with every problem, and changes by options count as if written.
 #include "plan/reader.h"
 
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "stats/percentile.h"
 #include "unit/plan/known.h"
 
 namespace hopyard::plan {
@@ -140,6 +142,20 @@ TEST(Reader, KnowsNoVariantWhereNoneExists) {
   EXPECT_EQ(problems[0].expected(), "a name that exists; there is none");
 }
 
+// The reader refuses what stats/ would not quote, and nothing else.
+TEST(Reader, AsksForAsManyRepetitionsAsAPercentileNeeds) {
+  for (unsigned percentile = 50; percentile <= 99; ++percentile) {
+    uint32_t needed = 1;
+    while (!stats::estimable(needed, percentile)) ++needed;
+    for (const uint32_t repetitions : {needed - 1, needed}) {
+      if (repetitions == 0) continue;
+      v1::CampaignText text = with_set("percentiles=" + std::to_string(percentile));
+      text.set_repetitions(repetitions);
+      EXPECT_EQ(read_campaign(text, known()).problems.empty(), repetitions == needed) << percentile;
+    }
+  }
+}
+
 // A matrix whose parts overlap a million times must be refused before it is worked out.
 TEST(Reader, RefusesCellsThatNameTooMany) {
   std::string yaml = "name: big\nquestion: q\nrepetitions: 1\ncases:\n";
@@ -188,7 +204,7 @@ TEST(Set, TakesALaterOneForTheSameKeyAndAWholeList) {
 
 TEST(Set, PrefersTheLongestNameWhereNamesHoldDots) {
   v1::CampaignText text = small();
-  text.set_yaml(std::string(kSmall).replace(std::string(kSmall).find("name: F"), 7, "name: C.tcp"));
+  text.set_yaml(absl::StrReplaceAll(kSmall, {{"name: F", "name: C.tcp"}}));
   text.add_set("cases.C.tcp.note=x");
   const ReadResult result = read_campaign(text, known());
   ASSERT_EQ(describe(result.problems), "");

@@ -28,7 +28,7 @@ void add_tables(const google::protobuf::Descriptor& message, const std::string& 
   for (const Key& key : keys_of(message)) {
     if (!key.is_message()) continue;
     const std::string inside =
-        where == "The campaign" ? "`" + key.name + "`" : where + " › `" + key.name + "`";
+        where == "The campaign" ? fmt::format("`{}`", key.name) : fmt::format("{} › `{}`", where, key.name);
     add_tables(*key.field->message_type(), inside, text);
   }
 }
