@@ -28,6 +28,16 @@ int as_exit_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(statu
 // to be asked, since the kernel would leave its grandchildren.
 void end_reaper(pid_t reaper, bool pid_namespace) { ::kill(reaper, pid_namespace ? SIGKILL : SIGTERM); }
 
+// Kills every child, and theirs as they become orphans and so children, until none is left. For where no pid
+// namespace does it; /proc is that of the caller's then.
+void kill_descendants() {
+  while (true) {
+    std::ifstream children(fmt::format("/proc/self/task/{}/children", ::getpid()));
+    for (pid_t child; children >> child;) ::kill(child, SIGKILL);
+    if (::waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
+  }
+}
+
 [[noreturn]] void run_guard(pid_t reaper, bool pid_namespace, const Fd& terminate) {
   const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, reaper, 0)));
   // Standard input only for POLLHUP, which needs no asking.
@@ -41,19 +51,11 @@ void end_reaper(pid_t reaper, bool pid_namespace) { ::kill(reaper, pid_namespace
   int status = 0;
   while (::waitpid(reaper, &status, 0) < 0 && errno == EINTR) {
   }
+  if (!pid_namespace) kill_descendants();  // orphans of a reaper that was killed
   ::_exit(as_exit_code(status));
 }
 
-// Kills every child, and theirs as they become orphans and so children, until none is left.
-void kill_descendants() {
-  while (true) {
-    std::ifstream children(fmt::format("/proc/self/task/{}/children", ::getpid()));
-    for (pid_t child; children >> child;) ::kill(child, SIGKILL);
-    if (::waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
-  }
-}
-
-[[noreturn]] void run_reaper(pid_t worker) {
+[[noreturn]] void run_reaper(pid_t worker, bool pid_namespace) {
   sigset_t awaited;
   ::sigemptyset(&awaited);
   ::sigaddset(&awaited, SIGCHLD);
@@ -68,7 +70,7 @@ void kill_descendants() {
       ended = true;
     }
   }
-  kill_descendants();
+  if (!pid_namespace) kill_descendants();
   ::_exit(code);
 }
 
@@ -81,11 +83,11 @@ bool follow_parent(int number, const Fd& parent_lives) {
 }
 
 // In the reaper: starts the process that goes on, and returns there.
-absl::Status fork_worker() {
+absl::Status fork_worker(bool pid_namespace) {
   HOPYARD_ASSIGN_OR_RETURN(base::Pipe reaper_lives, base::make_pipe());
   const pid_t worker = ::fork();
   if (worker < 0) return errno_status("fork", "the guarded process");
-  if (worker > 0) run_reaper(worker);
+  if (worker > 0) run_reaper(worker, pid_namespace);
   reaper_lives.write.reset();
   if (!follow_parent(SIGKILL, reaper_lives.read)) ::_exit(1);
   return absl::OkStatus();
@@ -105,13 +107,14 @@ absl::Status go_on_guarded(bool pid_namespace) {
   ::sigemptyset(&terminate);
   ::sigaddset(&terminate, SIGTERM);
   const Fd terminate_fd(::signalfd(-1, &terminate, SFD_CLOEXEC));
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // not inherited: each of the two for itself
   const pid_t reaper = ::fork();
   if (reaper < 0) return errno_status("fork", "the reaper");
   if (reaper > 0) run_guard(reaper, pid_namespace, terminate_fd);
   guard_lives.write.reset();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (!follow_parent(pid_namespace ? SIGKILL : SIGTERM, guard_lives.read)) ::_exit(1);
-  HOPYARD_RETURN_IF_ERROR(fork_worker());
+  HOPYARD_RETURN_IF_ERROR(fork_worker(pid_namespace));
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   return absl::OkStatus();
 }

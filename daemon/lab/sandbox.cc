@@ -43,7 +43,10 @@ absl::Status unshare_as_root(int flags) {
   if (::unshare(CLONE_NEWUSER | flags) == 0) return map_user(0, uid, 0, gid);
   const int error = errno;
   if (uid == 0 && ::unshare(flags) == 0) return absl::OkStatus();
-  return errno_status("enter namespaces", "user, network, pid, mount, IPC, UTS", error);
+  return errno_status("enter namespaces",
+                      "user, network, pid, mount, IPC, UTS (a chroot, a container or this machine's settings "
+                      "may forbid user namespaces)",
+                      error);
 }
 
 // Inside, as the pid namespace's own: the mounts a worker sees.
