@@ -46,7 +46,6 @@ class RowPrinter {
   RowPrinter(v1::ExportFormat format, const Sink& sink) : json_(format == v1::JSONL), sink_(sink) {}
 
   absl::Status print(const Statement& row) {
-    if (!json_ && !header_printed_) header(row);
     for (int i = 0; i < row.columns(); ++i) {
       out_ += i > 0 ? "," : json_ ? "{" : "";
       if (json_) {
@@ -59,10 +58,9 @@ class RowPrinter {
     return out_.size() < kPieceBytes ? absl::OkStatus() : flush();
   }
 
-  // Also a table without rows has a header.
+  // Once, before the rows.
   void header(const Statement& row) {
-    if (json_ || header_printed_) return;
-    header_printed_ = true;
+    if (json_) return;
     for (int i = 0; i < row.columns(); ++i)
       absl::StrAppend(&out_, i > 0 ? "," : "", std::string(row.column_name(i)));
     out_ += "\r\n";
@@ -91,7 +89,6 @@ class RowPrinter {
 
   const bool json_;
   const Sink& sink_;
-  bool header_printed_ = false;
   std::string out_;
 };
 
@@ -112,7 +109,6 @@ absl::Status must_be_view(Connection& connection, std::string_view view) {
 
 absl::Status print_all(Statement& select, std::string_view key, RowPrinter& printer) {
   select.bind(key);
-  printer.header(select);
   while (true) {
     HOPYARD_ASSIGN_OR_RETURN(const bool row, select.step());
     if (!row) return absl::OkStatus();
@@ -129,6 +125,7 @@ absl::Status print_trials(Connection& connection, std::string_view campaign_id, 
   trials.bind(campaign_id);
   Statement select =
       connection.prepare_once(absl::StrCat("SELECT * FROM ", std::string(view), " WHERE trial_id = ?"));
+  printer.header(select);
   while (true) {
     HOPYARD_ASSIGN_OR_RETURN(const bool row, trials.step());
     if (!row) return absl::OkStatus();
@@ -151,6 +148,7 @@ absl::Status export_view(const std::string& path, std::string_view campaign_id, 
   } else {
     Statement select =
         connection->prepare_once(absl::StrCat("SELECT * FROM ", std::string(view), " WHERE campaign_id = ?"));
+    printer.header(select);
     HOPYARD_RETURN_IF_ERROR(print_all(select, campaign_id, printer));
   }
   return printer.flush();

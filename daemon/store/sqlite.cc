@@ -3,6 +3,8 @@
 #include "store/sqlite.h"
 
 #include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 
 #include <cstring>
 #include <utility>
@@ -55,19 +57,36 @@ std::string_view plain_words(int result) {
   }
 }
 
+// SQLite calls some failures for want of room just "disk I/O error", and the system's own word is lost on the
+// way. Gives the cause if there is no room; empty if there is.
+std::string no_room(sqlite3* db) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    return absl::StrCat("this process's files are limited to ", limit.rlim_cur, " bytes");
+  }
+  struct statvfs disk {};
+  const char* path = sqlite3_db_filename(db, "main");
+  constexpr uint64_t kLittle = 65536;  // SQLite extends its shared-memory file by half of this
+  if (path == nullptr || ::statvfs(path, &disk) != 0) return "";
+  return uint64_t{disk.f_bavail} * disk.f_frsize < kLittle ? "no space left" : "";
+}
+
 absl::Status sqlite_status(sqlite3* db, int result) {
-  // The system's own word where SQLite has only "disk I/O error": a file-size limit comes as that.
-  const int system = db != nullptr ? sqlite3_system_errno(db) : 0;
+  if (db == nullptr) return absl::Status(code_of(result), sqlite3_errstr(result));
   const bool io = (result & 0xff) == SQLITE_IOERR;
-  if (io && (system == ENOSPC || system == EFBIG || system == EDQUOT)) {
-    return absl::ResourceExhaustedError(absl::StrCat("disk full (", std::strerror(system), ")"));
+  if (result == SQLITE_IOERR_WRITE || result == SQLITE_IOERR_SHMSIZE || result == SQLITE_IOERR_FSYNC) {
+    if (const std::string cause = no_room(db); !cause.empty()) {
+      return absl::ResourceExhaustedError(absl::StrCat("disk full (", cause, ")"));
+    }
   }
   const std::string_view words = plain_words(result);
-  const std::string detail = db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(result);
-  std::string message =
-      words.empty() ? detail : absl::StrCat(absl::string_view(words.data(), words.size()), " (", detail, ")");
-  const bool file_matters = io || (result & 0xff) == SQLITE_CANTOPEN;
-  if (file_matters && system != 0) absl::StrAppend(&message, ": ", std::strerror(system));
+  std::string message = words.empty() ? sqlite3_errmsg(db)
+                                      : absl::StrCat(absl::string_view(words.data(), words.size()), " (",
+                                                     sqlite3_errmsg(db), ")");
+  const int system = sqlite3_system_errno(db);
+  if ((io || (result & 0xff) == SQLITE_CANTOPEN) && system != 0) {
+    absl::StrAppend(&message, ": ", std::strerror(system));
+  }
   return absl::Status(code_of(result), message);
 }
 

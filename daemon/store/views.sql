@@ -288,6 +288,20 @@ SELECT t.trial_id, at.content AS at, side.content AS side, s.seq,
   (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
    AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'tcpi_total_rto_time')) AS tcpi_total_rto_time,
   (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
+   AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'tcpi_received_ce')) AS tcpi_received_ce,
+  (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
+   AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'tcpi_delivered_e1_bytes')) AS tcpi_delivered_e1_bytes,
+  (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
+   AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'tcpi_delivered_e0_bytes')) AS tcpi_delivered_e0_bytes,
+  (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
+   AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'tcpi_delivered_ce_bytes')) AS tcpi_delivered_ce_bytes,
+  (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
+   AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'tcpi_received_e1_bytes')) AS tcpi_received_e1_bytes,
+  (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
+   AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'tcpi_received_e0_bytes')) AS tcpi_received_e0_bytes,
+  (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
+   AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'tcpi_received_ce_bytes')) AS tcpi_received_ce_bytes,
+  (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
    AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'skmem_rmem_alloc')) AS skmem_rmem_alloc,
   (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
    AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'skmem_rcvbuf')) AS skmem_rcvbuf,
@@ -312,7 +326,25 @@ SELECT t.trial_id, at.content AS at, side.content AS side, s.seq,
   (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
    AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'bbr_pacing_gain')) AS bbr_pacing_gain,
   (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
-   AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'bbr_cwnd_gain')) AS bbr_cwnd_gain
+   AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'bbr_cwnd_gain')) AS bbr_cwnd_gain,
+  (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
+   AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'tcpv_enabled')) AS tcpv_enabled,
+  (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
+   AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'tcpv_rttcnt')) AS tcpv_rttcnt,
+  (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
+   AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'tcpv_rtt')) AS tcpv_rtt,
+  (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
+   AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'tcpv_minrtt')) AS tcpv_minrtt,
+  (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
+   AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'dctcp_enabled')) AS dctcp_enabled,
+  (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
+   AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'dctcp_ce_state')) AS dctcp_ce_state,
+  (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
+   AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'dctcp_alpha')) AS dctcp_alpha,
+  (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
+   AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'dctcp_ab_ecn')) AS dctcp_ab_ecn,
+  (SELECT v.value FROM socket_value v WHERE v.trial_no = s.trial_no AND v.seq = s.seq
+   AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'dctcp_ab_tot')) AS dctcp_ab_tot
 FROM socket_snapshot s JOIN trial t USING (trial_no) JOIN text at ON at.text_no = s.at_text
   JOIN text side ON side.text_no = s.side_text JOIN text state ON state.text_no = s.state_text
   JOIN text congestion ON congestion.text_no = s.congestion_control_text
