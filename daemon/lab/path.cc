@@ -118,13 +118,38 @@ absl::Status bring_up(const Topology& topology, Ends& ends) {
   return absl::OkStatus();
 }
 
+// A closed socket whose data or FIN nobody answers would hold its namespace for minutes of retransmissions.
+absl::Status hurry_orphans(const End& end) {
+  return end.netns.run([] { return write_sysctl("net.ipv4.tcp_orphan_retries", "1"); });
+}
+
+// Whether a socket is there that waits for an answer; those that only wait for time to pass hold no
+// namespace.
+absl::StatusOr<bool> is_talking(End& end) {
+  constexpr uint32_t kWaitingForTheOther = 1u << TCP_ESTABLISHED | 1u << TCP_SYN_SENT | 1u << TCP_SYN_RECV |
+                                           1u << TCP_FIN_WAIT1 | 1u << TCP_CLOSE_WAIT | 1u << TCP_LAST_ACK |
+                                           1u << TCP_CLOSING;
+  netlink::SocketFilter filter;
+  filter.states = kWaitingForTheOther;
+  HOPYARD_ASSIGN_OR_RETURN(const auto sockets, end.sockets.dump(filter));
+  return !sockets.empty();
+}
+
+absl::StatusOr<bool> wait_gone(netlink::NamespaceWatch& watch, const base::Deadline& deadline) {
+  const absl::Status gone = watch.wait_all_gone(deadline);
+  if (absl::IsDeadlineExceeded(gone)) return false;
+  HOPYARD_RETURN_IF_ERROR(gone);
+  return true;
+}
+
 }  // namespace
 
 struct RoutedPath::Parts {
   RoutedSpec spec;
   Topology topology;
-  Ends ends;  // by side_index()
-  netlink::NamespaceWatch watch;
+  Ends ends;                          // by side_index()
+  netlink::NamespaceWatch endpoints;  // watched apart, since the router may have to outlive them
+  netlink::NamespaceWatch router;
   std::vector<std::string> unsupported;
 
   static absl::StatusOr<std::unique_ptr<Parts>> make(const RoutedSpec& spec);
@@ -135,10 +160,12 @@ struct RoutedPath::Parts {
 
 absl::StatusOr<std::unique_ptr<RoutedPath::Parts>> RoutedPath::Parts::make(const RoutedSpec& spec) {
   HOPYARD_ASSIGN_OR_RETURN(const uint32_t number, next_path_number());
-  HOPYARD_ASSIGN_OR_RETURN(auto watch, netlink::NamespaceWatch::open());
+  HOPYARD_ASSIGN_OR_RETURN(auto endpoints, netlink::NamespaceWatch::open());
+  HOPYARD_ASSIGN_OR_RETURN(auto router, netlink::NamespaceWatch::open());
   std::vector<End> ends;
   for (const Side side : kSides) {
     HOPYARD_ASSIGN_OR_RETURN(NetNamespace netns, NetNamespace::make());
+    auto& watch = side == Side::kRouter ? router : endpoints;
     HOPYARD_RETURN_IF_ERROR(
         base::annotate(watch.add(netns.fd()).status(), "watch namespace", side_name(side)));
     HOPYARD_ASSIGN_OR_RETURN(End end, End::make(std::move(netns)));
@@ -149,7 +176,7 @@ absl::StatusOr<std::unique_ptr<RoutedPath::Parts>> RoutedPath::Parts::make(const
   if (!ipv6) unsupported.emplace_back(kNoIpv6);
   return std::make_unique<Parts>(Parts{spec, plan_topology(number, ipv6),
                                        Ends{std::move(ends[0]), std::move(ends[1]), std::move(ends[2])},
-                                       std::move(watch), std::move(unsupported)});
+                                       std::move(endpoints), std::move(router), std::move(unsupported)});
 }
 
 absl::Status RoutedPath::Parts::set_up() {
@@ -209,6 +236,17 @@ absl::StatusOr<std::vector<QdiscSnapshot>> RoutedPath::snapshot_qdiscs() const {
   return read_qdiscs(parts_->topology, parts_->ends);
 }
 
+absl::StatusOr<SocketSnapshot> RoutedPath::snapshot_connection(Side endpoint, uint16_t client_port,
+                                                               uint16_t server_port) const {
+  const std::string client = fmt::format("{}:{}", kClientAddress, client_port);
+  const std::string server = fmt::format("{}:{}", kServerAddress, server_port);
+  const bool at_server = endpoint == Side::kServer;
+  netlink::SockDiag& socket = parts_->end(endpoint).sockets;
+  const int64_t taken_ns = base::monotonic_ns();
+  HOPYARD_ASSIGN_OR_RETURN(auto found, socket.find(at_server ? server : client, at_server ? client : server));
+  return SocketSnapshot{endpoint, taken_ns, std::move(found)};
+}
+
 absl::StatusOr<std::vector<SocketSnapshot>> RoutedPath::snapshot_sockets(Side endpoint,
                                                                          uint16_t server_port) const {
   netlink::SocketFilter filter;
@@ -223,18 +261,21 @@ absl::StatusOr<std::vector<SocketSnapshot>> RoutedPath::snapshot_sockets(Side en
 
 absl::StatusOr<bool> RoutedPath::tear_down(const base::Deadline& deadline) && {
   const std::unique_ptr<Parts> parts = std::move(parts_);
-  // A closed socket with data unsent would hold its namespace for minutes of retransmissions.
+  bool talking = false;
   for (const Side side : {Side::kClient, Side::kServer}) {
-    HOPYARD_RETURN_IF_ERROR(
-        parts->end(side).netns.run([] { return write_sysctl("net.ipv4.tcp_orphan_retries", "1"); }));
+    HOPYARD_RETURN_IF_ERROR(hurry_orphans(parts->end(side)));
+    HOPYARD_ASSIGN_OR_RETURN(const bool one, is_talking(parts->end(side)));
+    talking = talking || one;
   }
-  netlink::NamespaceWatch watch = std::move(parts->watch);
-  // Ends (and their sockets) let go of the namespaces here.
+  // What is said last can arrive only while there is a router. Otherwise all go at once: the kernel then
+  // takes them apart together, and the router need not wait until it is done with the endpoints.
+  std::optional<End> router;
+  if (talking) router.emplace(std::move(parts->end(Side::kRouter)));
   { const Ends dropped = std::move(parts->ends); }
-  const absl::Status gone = watch.wait_all_gone(deadline);
-  if (absl::IsDeadlineExceeded(gone)) return false;
-  HOPYARD_RETURN_IF_ERROR(gone);
-  return true;
+  HOPYARD_ASSIGN_OR_RETURN(const bool endpoints_gone, wait_gone(parts->endpoints, deadline));
+  if (!endpoints_gone) return false;
+  router.reset();
+  return wait_gone(parts->router, deadline);
 }
 
 }  // namespace hopyard::lab

@@ -96,8 +96,8 @@ class RoutedPath {
   ~RoutedPath();
 
   const NetNamespace& in(Side side) const;
-  // An unconnected TCP socket (IPv4), non-blocking and close-on-exec, made inside that namespace; the client's has
-  // cubic whatever the machine's default is.
+  // An unconnected TCP socket (IPv4), non-blocking and close-on-exec, made inside that namespace; the
+  // client's has cubic whatever the machine's default is.
   absl::StatusOr<base::Fd> tcp_socket(Side side) const;
 
   // All of it as it is now. Takes milliseconds: not for a measured window.
@@ -105,13 +105,17 @@ class RoutedPath {
   // The roots of all four links, in Observed's order, over sockets opened by make(): nothing is opened or
   // forked.
   absl::StatusOr<std::vector<QdiscSnapshot>> snapshot_qdiscs() const;
-  // Connected TCP sockets of an endpoint whose server end has that port (netlink::kConnectedStates). Opens
-  // nothing.
+  // One connection's socket at an endpoint, by the ports of an IPv4 connection between client and server;
+  // some 10 us. NOT_FOUND if there is none. Opens nothing.
+  absl::StatusOr<SocketSnapshot> snapshot_connection(Side endpoint, uint16_t client_port,
+                                                     uint16_t server_port) const;
+  // All connected TCP sockets of an endpoint whose server end has that port (netlink::kConnectedStates).
+  // Opens nothing, but the kernel walks its whole connection table: 0.1 to 1 ms on a large machine.
   absl::StatusOr<std::vector<SocketSnapshot>> snapshot_sockets(Side endpoint, uint16_t server_port) const;
 
-  // Ends the path. True once the kernel has reported all three namespaces destroyed; false if it had not by
-  // the deadline: something still holds one. Sockets made inside (tcp_socket) must be closed and processes be
-  // gone.
+  // Ends the path. What closed sockets still have to say to each other is let through. True once the kernel
+  // has reported all three namespaces destroyed; false if it had not by the deadline: something still holds
+  // one. Sockets made inside (tcp_socket) must be closed and processes be gone.
   absl::StatusOr<bool> tear_down(const base::Deadline& deadline) &&;
 
  private:

@@ -216,6 +216,24 @@ TEST_F(RoutedPathTest, SnapshotsShowBothEndsOfAConnection) {
   EXPECT_GE(client->front().taken_ns, server->front().taken_ns);
 }
 
+TEST_F(RoutedPathTest, SnapshotOfOneConnectionIsThatOfItsPorts) {
+  const RoutedPath path = make();
+  const auto listener = listen_at_server(path);
+  ASSERT_TRUE(listener.ok());
+  const auto first = connect_across(path, *listener);
+  const auto second = connect_across(path, *listener);
+  ASSERT_TRUE(first.ok() && second.ok());
+  const uint16_t port = testing_support::local_port(second->client.get());
+  const auto server = path.snapshot_connection(Side::kServer, port, listener->port);
+  const auto client = path.snapshot_connection(Side::kClient, port, listener->port);
+  ASSERT_TRUE(server.ok() && client.ok()) << server.status() << client.status();
+  EXPECT_EQ(server->socket.remote, "198.51.100.1:" + std::to_string(port));
+  EXPECT_EQ(client->socket.local, server->socket.remote);
+  EXPECT_EQ(server->socket.state, "ESTAB");
+  EXPECT_EQ(path.snapshot_connection(Side::kServer, 1, listener->port).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
 TEST_F(RoutedPathTest, QdiscSnapshotsNameAllFourLinksInOrder) {
   const RoutedPath path = make();
   const auto qdiscs = path.snapshot_qdiscs();

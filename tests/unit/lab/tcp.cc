@@ -111,6 +111,13 @@ absl::StatusOr<Listener> listen_at_server(const lab::RoutedPath& path, int famil
   return Listener{std::move(fd), port_of(address)};
 }
 
+uint16_t local_port(int fd) {
+  Address address;
+  address.size = sizeof address.storage;
+  ::getsockname(fd, address.get(), &address.size);
+  return port_of(address);
+}
+
 absl::StatusOr<Connection> connect_across(const lab::RoutedPath& path, const Listener& listener, int family,
                                           std::chrono::nanoseconds patience) {
   HOPYARD_ASSIGN_OR_RETURN(base::Fd client, family == AF_INET

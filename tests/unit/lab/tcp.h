@@ -28,6 +28,9 @@ struct Connection {
   int64_t connect_ns;  // connect(2) until the client's socket was writable
 };
 
+// The port of the socket's own end.
+uint16_t local_port(int fd);
+
 // DEADLINE_EXCEEDED if the handshake does not end in `patience`.
 absl::StatusOr<Connection> connect_across(const lab::RoutedPath& path, const Listener& listener,
                                           int family = 2, std::chrono::nanoseconds patience = kPatience);
