@@ -37,6 +37,7 @@ LineSink percentages(Progress progress, const ProgressSink& sink) {
     line.remove_prefix(std::min(line.size(), line.find(':') + 1));
     uint32_t percent = 0;
     std::from_chars(line.data(), line.data() + line.size(), percent);
+    if (progress.total != 0 && progress.done == percent) return;
     progress.done = percent;
     progress.total = 100;
     sink(progress);
