@@ -106,12 +106,13 @@ void check_fragments(const v1::RecordPolicy& policy, const v1::ClientEvidence& c
 void check_writes(const v1::ClientEvidence& client, const v1::ServerEvidence& server, CheckList& checks) {
   checks.equal("ssl_write total", client.decrypted_bytes(),
                written_before(server, static_cast<uint32_t>(server.writes_size())));
-  uint32_t changed = 0;
+  // nginx may add to its buffer before it tries again; fewer bytes would be BAD_WRITE_RETRY to BoringSSL.
+  uint32_t shrunk = 0;
   for (int i = 0; i + 1 < server.writes_size(); ++i) {
-    changed +=
-        server.writes(i).returned() <= 0 && server.writes(i).requested() != server.writes(i + 1).requested();
+    shrunk +=
+        server.writes(i).returned() <= 0 && server.writes(i + 1).requested() < server.writes(i).requested();
   }
-  checks.equal("ssl_write retries with another size", 0u, changed);
+  checks.equal("ssl_write retries with fewer bytes", 0u, shrunk);
 }
 
 }  // namespace

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each check of the routed bed holds on a bed as asked and breaks, by its own name, on one wrong value.
+#include "trial/bed_checks.h"
+
+#include <functional>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace hopyard::trial {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct Bed {
+  v1::TrialSpec spec;
+  v1::TrialResult result;
+  lab::RoutedSpec asked;
+  std::vector<lab::QdiscSnapshot> qdiscs;
+};
+
+lab::QdiscSnapshot fq(lab::Side side) {
+  lab::QdiscSnapshot snapshot{side, "link"};
+  snapshot.qdisc.kind = "fq";
+  snapshot.qdisc.fq.emplace().pacing = true;
+  return snapshot;
+}
+
+lab::QdiscSnapshot netem(const lab::RoutedSpec& asked, uint64_t seed) {
+  lab::QdiscSnapshot snapshot{lab::Side::kRouter, "link"};
+  snapshot.qdisc.kind = "netem";
+  netlink::NetemOptions& options = snapshot.qdisc.netem.emplace();
+  options.limit_packets = asked.limit_packets;
+  options.delay = asked.rtt / 2;
+  options.rate_bps = asked.rate_bps;
+  options.loss = asked.loss;
+  options.seed = seed;
+  return snapshot;
+}
+
+Bed good() {
+  Bed bed;
+  bed.asked.rtt = std::chrono::milliseconds(20);
+  bed.asked.rate_bps = 20'000'000;
+  bed.asked.limit_packets = 10000;
+  bed.asked.seed = 7;
+  bed.qdiscs = {fq(lab::Side::kClient), netem(bed.asked, 8), netem(bed.asked, 7), fq(lab::Side::kServer)};
+  v1::Environment& environment = *bed.result.mutable_environment();
+  for (int i = 0; i < 4; ++i) environment.add_links()->set_mtu(1500);
+  for (const auto& [name, value] :
+       std::vector<std::pair<std::string, std::string>>{{"server/net.ipv4.tcp_congestion_control", "bbr"},
+                                                        {"server/net.ipv4.tcp_notsent_lowat", "16384"},
+                                                        {"client/net.ipv4.tcp_no_metrics_save", "1"},
+                                                        {"server/net.ipv4.tcp_no_metrics_save", "1"},
+                                                        {"client/net.ipv4.tcp_ecn", "2"},
+                                                        {"server/net.ipv4.tcp_ecn", "2"}}) {
+    v1::Setting* setting = environment.add_sysctls();
+    setting->set_name(name);
+    setting->set_value(value);
+  }
+  bed.spec.mutable_case_()->mutable_tcp()->set_congestion_control("bbr");
+  bed.spec.mutable_case_()->mutable_tcp()->set_notsent_lowat_bytes(16384);
+  bed.spec.mutable_workload()->add_requests()->set_name("bulk");
+  v1::Request* later = bed.spec.mutable_workload()->add_requests();
+  later->set_name("later");
+  later->mutable_after()->set_request("bulk");
+  for (const char* at : {"before", "request:later", "after"}) {
+    v1::SocketSnapshot* socket = bed.result.add_sockets();
+    socket->set_at(at);
+    socket->set_side("server");
+    socket->set_congestion_control("bbr");
+    (*socket->mutable_values())["tcpi_snd_mss"] = 1448;
+  }
+  return bed;
+}
+
+std::vector<std::string> broken_after(const std::function<void(Bed&)>& change) {
+  Bed bed = good();
+  change(bed);
+  CheckList checks(Blame::kBed);
+  check_links(bed.result.environment(), checks);
+  check_sysctls(bed.spec.case_().tcp(), bed.result.environment(), checks);
+  check_sockets(bed.spec, bed.result, checks);
+  check_qdiscs(bed.asked, bed.qdiscs, bed.result.environment(), checks);
+  std::vector<std::string> names;
+  for (const v1::Check& check : checks.checks()) {
+    if (check.outcome() == v1::BROKEN) names.push_back(check.name());
+  }
+  return names;
+}
+
+TEST(BedChecks, HoldOnABedAsAsked) {
+  EXPECT_THAT(broken_after([](Bed&) {}), IsEmpty());
+}
+
+TEST(BedChecks, NameAnOffloadAnMtuAndAFilter) {
+  EXPECT_THAT(broken_after([](Bed& b) { b.result.mutable_environment()->mutable_links(2)->set_gro(true); }),
+              ElementsAre("links with TSO, GSO or GRO"));
+  EXPECT_THAT(broken_after([](Bed& b) { b.result.mutable_environment()->mutable_links(0)->set_mtu(9000); }),
+              ElementsAre("links with an MTU other than 1500"));
+  EXPECT_THAT(broken_after([](Bed& b) { b.result.mutable_environment()->set_filters(1); }),
+              ElementsAre("traffic-control filters"));
+}
+
+TEST(BedChecks, NameASettingThatWasNotTaken) {
+  EXPECT_THAT(broken_after([](Bed& b) {
+                b.result.mutable_environment()->mutable_sysctls(1)->set_value("4294967295");
+              }),
+              ElementsAre("server/net.ipv4.tcp_notsent_lowat"));
+}
+
+TEST(BedChecks, NameASocketThatIsNotAsAsked) {
+  EXPECT_THAT(broken_after([](Bed& b) { b.result.mutable_sockets(1)->set_congestion_control("cubic"); }),
+              ElementsAre("server socket congestion control"));
+  EXPECT_THAT(
+      broken_after([](Bed& b) { (*b.result.mutable_sockets(0)->mutable_values())["tcpi_snd_mss"] = 536; }),
+      ElementsAre("server socket mss"));
+}
+
+TEST(BedChecks, MissASnapshotOnlyWhenTheClientGotThatFar) {
+  EXPECT_THAT(broken_after([](Bed& b) { b.result.mutable_sockets()->RemoveLast(); }),
+              ElementsAre("server socket seen"));
+  EXPECT_THAT(broken_after([](Bed& b) {
+                b.result.mutable_sockets()->RemoveLast();
+                b.result.mutable_client()->set_error("closed mid-record");
+              }),
+              IsEmpty());
+}
+
+TEST(BedChecks, NameEachNetemValue) {
+  const auto netem_broken = [](const std::function<void(netlink::NetemOptions&)>& change) {
+    return broken_after([&](Bed& b) { change(*b.qdiscs[1].qdisc.netem); });
+  };
+  using Options = netlink::NetemOptions;
+  EXPECT_THAT(netem_broken([](Options& o) { o.delay += std::chrono::nanoseconds(1); }),
+              ElementsAre("netem towards client delay ns"));
+  EXPECT_THAT(netem_broken([](Options& o) { o.rate_bps = 0; }),
+              ElementsAre("netem towards client rate bit/s"));
+  EXPECT_THAT(netem_broken([](Options& o) { o.loss = 0.001; }),
+              ElementsAre("netem towards client loss (of 2^32)"));
+  EXPECT_THAT(netem_broken([](Options& o) { o.limit_packets = 1000; }),
+              ElementsAre("netem towards client limit packets"));
+  EXPECT_THAT(netem_broken([](Options& o) { o.seed = 7; }), ElementsAre("netem towards client seed"));
+}
+
+TEST(BedChecks, RecordASeedTheKernelLacksWithoutJudgingIt) {
+  EXPECT_THAT(broken_after([](Bed& b) {
+                b.qdiscs[1].qdisc.netem->seed.reset();
+                b.qdiscs[2].qdisc.netem->seed.reset();
+                b.result.mutable_environment()->add_unsupported("netem seed: this kernel has none");
+              }),
+              IsEmpty());
+}
+
+TEST(BedChecks, NameADropWhereNoneMayBe) {
+  EXPECT_THAT(broken_after([](Bed& b) { b.qdiscs[3].qdisc.drops = 1; }), ElementsAre("fq at server drops"));
+  EXPECT_THAT(broken_after([](Bed& b) { b.qdiscs[2].qdisc.drops = 1; }),
+              ElementsAre("netem towards server drops"));
+  EXPECT_THAT(broken_after([](Bed& b) {
+                b.asked.loss = 0.5;
+                for (int i : {1, 2}) b.qdiscs[i].qdisc.netem->loss = 0.5;
+                b.qdiscs[2].qdisc.drops = 1;
+              }),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace hopyard::trial
