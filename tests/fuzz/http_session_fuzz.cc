@@ -38,6 +38,24 @@ void check(const ResponseMeter& meter) {
   require(out.body_bytes() <= out.content_length() + kMaxPlaintext);
 }
 
+// An HTTP/2 frame with a right header, so that the search gets past it.
+std::string frame(FuzzedDataProvider& input) {
+  const auto type = input.ConsumeIntegralInRange<uint8_t>(0, 10);
+  const auto flags = input.ConsumeIntegral<uint8_t>();
+  const char stream = input.PickValueInArray<char>({0, 1, 3, 5});
+  const std::string payload = input.ConsumeRandomLengthString(kMaxPlaintext);
+  const std::string header = {static_cast<char>(payload.size() >> 16),
+                              static_cast<char>(payload.size() >> 8),
+                              static_cast<char>(payload.size()),
+                              static_cast<char>(type),
+                              static_cast<char>(flags),
+                              0,
+                              0,
+                              0,
+                              stream};
+  return header + payload;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -58,7 +76,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   int64_t now_ns = 1;
   session->handed_over(now_ns);
   while (input.remaining_bytes() > 0) {
-    const std::string piece = input.ConsumeRandomLengthString(kMaxPlaintext);
+    const std::string piece =
+        h2 && input.ConsumeBool() ? frame(input) : input.ConsumeRandomLengthString(kMaxPlaintext);
     ++now_ns;
     if (!session->receive(std::span(reinterpret_cast<const uint8_t*>(piece.data()), piece.size()), now_ns)
              .ok())
