@@ -131,11 +131,10 @@ void decode_fq_stats(wire::Bytes payload, QdiscInfo& info) {
   for (const wire::Field& field : kStats) {
     if (!field.present_in(payload)) continue;
     const uint64_t value = field.value_in(payload);
-    if (field.is_signed) {
-      info.xstats.push_back({field.name, static_cast<int64_t>(value)});
-    } else {
-      info.xstats.push_back({field.name, value});
-    }
+    // The one signed member is the time until a delayed flow goes on: negative nonsense if no flow is
+    // delayed.
+    if (field.is_signed && static_cast<int64_t>(value) <= 0) continue;
+    info.xstats.push_back({field.name, value});
   }
 }
 

@@ -144,7 +144,7 @@ void list_loss(const Seen& seen, std::vector<QdiscValue>& out) {
   if (seen.ge) {
     out.push_back({"loss_gemodel_p", netem_fraction(seen.ge->p)});
     out.push_back({"loss_gemodel_r", netem_fraction(seen.ge->r)});
-    out.push_back({"loss_gemodel_1-h", netem_fraction(seen.ge->h)});
+    out.push_back({"loss_gemodel_1-h", netem_fraction(~seen.ge->h)});
     out.push_back({"loss_gemodel_1-k", netem_fraction(seen.ge->k1)});
   }
 }
@@ -172,12 +172,13 @@ void list_rate(const Seen& seen, std::vector<QdiscValue>& out) {
 
 void list_slot(const Seen& seen, std::vector<QdiscValue>& out) {
   if (!seen.slot) return;
-  out.push_back({"slot_min_delay_ns", int64_t{seen.slot->min_delay}});
-  out.push_back({"slot_max_delay_ns", int64_t{seen.slot->max_delay}});
-  out.push_back({"slot_dist_delay_ns", int64_t{seen.slot->dist_delay}});
-  out.push_back({"slot_dist_jitter_ns", int64_t{seen.slot->dist_jitter}});
-  out.push_back({"slot_max_packets", int64_t{seen.slot->max_packets}});
-  out.push_back({"slot_max_bytes", int64_t{seen.slot->max_bytes}});
+  const auto seconds = [](int64_t ns) { return static_cast<double>(ns) / 1e9; };
+  out.push_back({"slot_min-delay", seconds(seen.slot->min_delay)});
+  out.push_back({"slot_max-delay", seconds(seen.slot->max_delay)});
+  out.push_back({"slot_distribution-delay", seconds(seen.slot->dist_delay)});
+  out.push_back({"slot_distribution-jitter", seconds(seen.slot->dist_jitter)});
+  out.push_back({"slot_packets", int64_t{seen.slot->max_packets}});
+  out.push_back({"slot_bytes", int64_t{seen.slot->max_bytes}});
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace hopyard::netlink {
 namespace {
 
-wire::Request root_request(uint16_t type, uint16_t flags, int link, uint32_t parent) {
+wire::Request link_request(uint16_t type, uint16_t flags, int link, uint32_t parent) {
   wire::Request request(type, flags);
   auto* message = request.extra<tcmsg>();
   message->tcm_family = AF_UNSPEC;
@@ -35,7 +35,7 @@ absl::StatusOr<QdiscSocket> QdiscSocket::open() {
 template <typename Options>
 absl::Status QdiscSocket::add(const char* kind, int link, const Options& options) {
   HOPYARD_RETURN_IF_ERROR(check(options));
-  wire::Request request = root_request(RTM_NEWQDISC, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, link, TC_H_ROOT);
+  wire::Request request = link_request(RTM_NEWQDISC, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, link, TC_H_ROOT);
   mnl_attr_put_strz(request.header(), TCA_KIND, kind);
   put_options(request.header(), options);
   request.header()->nlmsg_seq = ++sequence_;
@@ -50,14 +50,14 @@ absl::Status QdiscSocket::add_root(int link, const NetemOptions& options) {
 }
 
 absl::Status QdiscSocket::delete_root(int link) {
-  wire::Request request = root_request(RTM_DELQDISC, NLM_F_ACK, link, TC_H_ROOT);
+  wire::Request request = link_request(RTM_DELQDISC, NLM_F_ACK, link, TC_H_ROOT);
   request.header()->nlmsg_seq = ++sequence_;
   return base::annotate(wire::exchange(fd_.get(), request.bytes(), buffer_, ignore), "delete qdisc",
                         fmt::format("root of link {}", link));
 }
 
 absl::StatusOr<std::vector<QdiscInfo>> QdiscSocket::dump() {
-  wire::Request request = root_request(RTM_GETQDISC, NLM_F_DUMP, 0, 0);
+  wire::Request request = link_request(RTM_GETQDISC, NLM_F_DUMP, 0, 0);
   std::vector<QdiscInfo> qdiscs;
   absl::Status status;
   for (int attempts = 0; attempts < 4; ++attempts) {
@@ -74,7 +74,8 @@ absl::StatusOr<std::vector<QdiscInfo>> QdiscSocket::dump() {
 }
 
 absl::StatusOr<size_t> QdiscSocket::count_filters(int link) {
-  wire::Request request = root_request(RTM_GETTFILTER, NLM_F_DUMP, link, TC_H_ROOT);
+  // Parent 0 is the root qdisc, whatever its handle; TC_H_ROOT would be looked up as one and not be found.
+  wire::Request request = link_request(RTM_GETTFILTER, NLM_F_DUMP, link, 0);
   request.header()->nlmsg_seq = ++sequence_;
   size_t filters = 0;
   HOPYARD_RETURN_IF_ERROR(base::annotate(

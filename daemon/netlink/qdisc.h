@@ -105,7 +105,8 @@ class QdiscSocket {
 
   // All qdiscs of the namespace.
   absl::StatusOr<std::vector<QdiscInfo>> dump();
-  // Traffic-control filters at the link's root qdisc.
+  // Entries of traffic-control filters at the link's root qdisc, as `tc filter show` lists them; 0: no
+  // filter.
   absl::StatusOr<size_t> count_filters(int link);
 
  private:
