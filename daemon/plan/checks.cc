@@ -31,15 +31,16 @@ struct Context {
   const Places& places;
   Problems& problems;
 
-  void at_value(const std::string& path, std::string message, std::string expected) const {
-    problems.add(places.value(path), std::move(message), std::move(expected));
+  void at_value(const std::string& path, std::string_view message, std::string_view expected) const {
+    problems.add(places.value(path), message, expected);
   }
-  void at_key(const std::string& path, std::string message, std::string expected) const {
-    problems.add(places.key(path), std::move(message), std::move(expected));
+  void at_key(const std::string& path, std::string_view message, std::string_view expected) const {
+    problems.add(places.key(path), message, expected);
   }
-  // `name` at `path` is the name of none of `right`.
+  // `name` at `path` is the name of none of `right`, some of which may lack theirs.
   void unknown(const std::string& path, std::string_view what, const std::string& name,
-               const std::vector<std::string>& right) const {
+               std::vector<std::string> right) const {
+    right.erase(std::remove(right.begin(), right.end(), ""), right.end());
     at_value(path, fmt::format("no {} is called {}{}", what, quoted(name), suggestion(name, right)),
              right.empty() ? "a name that exists; there is none" : enumerated(right));
   }

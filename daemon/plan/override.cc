@@ -61,11 +61,11 @@ Node* take_item(Node& list, Rest& rest, Problems& problems) {
 Node* take_child(Node& map, Rest& rest, Problems& problems) {
   const std::string key(rest.text.substr(0, rest.text.find('.')));
   if (map.kind == Node::Kind::kScalar) {
-    problems.add(rest.place, quoted(key) + " would stand inside a single value", std::string(kForm));
+    problems.add(rest.place, quoted(key) + " would stand inside a single value", kForm);
     return nullptr;
   }
   if (key.empty()) {
-    problems.add(rest.place, "an empty key", std::string(kForm));
+    problems.add(rest.place, "an empty key", kForm);
     return nullptr;
   }
   map.kind = Node::Kind::kMap;
@@ -94,15 +94,14 @@ void apply_set(const std::string& assignment, Node& root, Problems& problems) {
   const Place origin{source, 1, 1};
   const size_t equals = assignment.find('=');
   if (!readable || equals == std::string::npos || equals == 0) {
-    return problems.add(origin, readable ? quoted(assignment) + " sets nothing" : "not UTF-8",
-                        std::string(kForm));
+    return problems.add(origin, readable ? quoted(assignment) + " sets nothing" : "not UTF-8", kForm);
   }
   Rest rest{std::string_view(assignment).substr(0, equals), origin};
   Node* node = &root;
   Place key_place = origin;
   for (size_t depth = 0; !rest.text.empty(); ++depth) {
     key_place = rest.place;
-    if (depth == kMaxKeys) return problems.add(rest.place, "too many keys inside keys", std::string(kForm));
+    if (depth == kMaxKeys) return problems.add(rest.place, "too many keys inside keys", kForm);
     node = node->kind == Node::Kind::kList ? take_item(*node, rest, problems)
                                            : take_child(*node, rest, problems);
     if (node == nullptr) return;

@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kQuotedBytes = 60;
 constexpr size_t kSourceBytes = 200;
+constexpr size_t kTextBytes = 800;
 constexpr size_t kEnumerated = 20;
 
 bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
@@ -43,25 +44,28 @@ size_t distance(std::string_view a, std::string_view b) {
 
 bool is_control(char byte) { return static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f; }
 
-// Source names come from outside and go to terminals and protobuf texts.
-std::string presentable(std::string_view name) {
-  std::string result(cut(name, kSourceBytes));
+// What goes to terminals and into protobuf texts may hold names from outside: whole characters, none of
+// control.
+std::string presentable(std::string_view text, size_t bytes) {
+  std::string result(cut(text, bytes));
   result.resize(valid_utf8_prefix(result));
   std::replace_if(result.begin(), result.end(), is_control, '?');
-  return result.empty() ? "campaign" : result;
+  return result;
 }
 
 }  // namespace
 
-Problems::Problems(std::string_view file) : sources_{presentable(file)} {}
+Problems::Problems(std::string_view file) : sources_{presentable(file, kSourceBytes)} {
+  if (sources_[0].empty()) sources_[0] = "campaign";
+}
 
 uint32_t Problems::add_source(std::string_view name) {
-  sources_.push_back(presentable(name));
+  sources_.push_back(presentable(name, kSourceBytes));
   return static_cast<uint32_t>(sources_.size() - 1);
 }
 
-void Problems::add(Place place, std::string message, std::string expected) {
-  found_.push_back({place, std::move(message), std::move(expected)});
+void Problems::add(Place place, std::string_view message, std::string_view expected) {
+  found_.push_back({place, presentable(message, kTextBytes), presentable(expected, kTextBytes)});
 }
 
 v1::Problem Problems::problem(const Found& found) const {

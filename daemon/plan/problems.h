@@ -25,7 +25,8 @@ class Problems {
   explicit Problems(std::string_view file);
   // A further source; problems placed in it carry `name` where a file's stands.
   uint32_t add_source(std::string_view name);
-  void add(Place place, std::string message, std::string expected);
+  // Control characters become "?", and texts beyond 800 bytes are cut.
+  void add(Place place, std::string_view message, std::string_view expected);
   // More than will be listed.
   bool full() const { return found_.size() > kLimit; }
   // In the order of sources, then of lines and columns; at most kLimit, and one that counts the rest.

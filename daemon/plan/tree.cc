@@ -7,6 +7,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <deque>
 #include <sstream>
 #include <unordered_map>
 
@@ -34,8 +35,8 @@ class Builder : public YAML::EventHandler {
     return place;
   }
 
-  [[noreturn]] void stop(const YAML::Mark& mark, std::string message, std::string expected) {
-    problems_.add(place(mark), std::move(message), std::move(expected));
+  [[noreturn]] void stop(const YAML::Mark& mark, std::string_view message, std::string_view expected) {
+    problems_.add(place(mark), message, expected);
     throw Stop();
   }
 
@@ -142,7 +143,7 @@ class Builder : public YAML::EventHandler {
 
   const Place origin_;
   Problems& problems_;
-  std::vector<Open> open_;
+  std::deque<Open> open_;  // children of a dropped value point into it
   size_t nodes_ = 0;
 };
 

@@ -120,6 +120,14 @@ TEST(Reader, SaysWhatYamlDidNotUnderstand) {
   EXPECT_THAT(said_of_yaml("name: [a\nquestion: b\n"), HasSubstr("not YAML: "));
 }
 
+// The second value is read to its end, however deep, and dropped.
+TEST(Reader, ReadsOverTheValueOfARepeatedKey) {
+  v1::CampaignText text = small();
+  text.set_yaml(std::string(kSmall) + "name: {a: {b: [{c: [[[{d: e}]]]}, f]}, g: h}\n");
+  EXPECT_THAT(said(text), StartsWith("small.yaml:17:1: `name` is written twice"));
+  EXPECT_EQ(read_campaign(text, known()).problems.size(), 1u);
+}
+
 TEST(Reader, RefusesAnAlias) {
   EXPECT_THAT(said_of_yaml("name: *a\n"),
               StartsWith("f:1:7: not YAML: the referenced anchor is not defined"));
