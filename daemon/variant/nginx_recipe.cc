@@ -53,8 +53,8 @@ absl::Status configure_nginx(Workshop& shop, const Variant& variant, const std::
   command.argv.push_back(
       fmt::format("--with-cc-opt=-I../boringssl/include {}", fmt::join(variant.cflags, " ")));
   command.argv.push_back("--with-ld-opt=-L../boringssl/lib -Wl,--build-id=none -pthread");
-  return run(command, shop.stop, [&shop](std::string_view line) {
-    if (line.starts_with("checking")) shop.count(shop.progress.done + 1, 0);
+  return run(command, shop.stop, [&](std::string_view line) {
+    if (line.starts_with("checking")) shop.note(fmt::format("{}: {}", variant.nginx.name, line));
   });
 }
 

@@ -16,7 +16,7 @@ struct Progress {
   uint32_t total = 0;   // 0: not known
 };
 
-// Called on the building thread, at most a few times a second; may be empty.
+// Called on the building thread, about once a second; may be empty.
 using ProgressSink = std::function<void(const Progress&)>;
 
 }  // namespace hopyard::variant

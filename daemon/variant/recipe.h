@@ -33,8 +33,9 @@ class Workshop {
 
   // Starts a step: the message is shown at once.
   void step(const std::string& name, const std::string& message, uint32_t total = 0);
-  // Progress within the step; shown a few times a second.
+  // Progress within the step; shown once a second, and at the end.
   void count(uint32_t done, uint32_t total);
+  void note(const std::string& message);
 
   const ProgressSink sink;
   const std::stop_token stop;
@@ -43,6 +44,7 @@ class Workshop {
   Progress progress;
 
  private:
+  void show();
   int64_t shown_ns_ = 0;
 };
 

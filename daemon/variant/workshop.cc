@@ -7,7 +7,7 @@
 
 namespace hopyard::variant {
 namespace {
-constexpr int64_t kShowEveryNs = 250'000'000;
+constexpr int64_t kShowEveryNs = 1'000'000'000;  // each may become a line of a log
 }
 
 void Workshop::step(const std::string& name, const std::string& message, uint32_t total) {
@@ -22,8 +22,18 @@ void Workshop::step(const std::string& name, const std::string& message, uint32_
 void Workshop::count(uint32_t done, uint32_t total) {
   progress.done = done;
   progress.total = total;
+  show();
+}
+
+void Workshop::note(const std::string& message) {
+  progress.message = message;
+  show();
+}
+
+void Workshop::show() {
   const int64_t now = base::monotonic_ns();
-  if (!sink || (done != total && now - shown_ns_ < kShowEveryNs)) return;
+  const bool last = progress.total != 0 && progress.done == progress.total;
+  if (!sink || (!last && now - shown_ns_ < kShowEveryNs)) return;
   shown_ns_ = now;
   sink(progress);
 }
