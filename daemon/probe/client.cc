@@ -38,17 +38,22 @@ Client::Client(ProbeSpec spec)
       sink_([this](std::span<const uint8_t> plaintext, int64_t ns) { return receive(plaintext, ns); }) {}
 
 absl::Status Client::perform() {
+  const absl::Status status = attempt();
+  if (!status.ok() && channel_) {
+    // The server may be told why by an alert or a GOAWAY; its own end is no longer waited for.
+    (void)give_output();
+    (void)channel_->flush();
+  }
+  return status;
+}
+
+absl::Status Client::attempt() {
   HOPYARD_RETURN_IF_ERROR(set_up());
   HOPYARD_RETURN_IF_ERROR(channel_->connect(spec_.endpoint, base::Deadline(spec_.deadlines.connect).at_ns()));
   HOPYARD_RETURN_IF_ERROR(handshake());
   HOPYARD_RETURN_IF_ERROR(settle());
   if (spec_.settled) spec_.settled();
-  absl::Status status = exchange();
-  if (!status.ok()) {
-    // The server may be told why by an alert or a GOAWAY; its own end is no longer waited for.
-    (void)give_output();
-    return status;
-  }
+  HOPYARD_RETURN_IF_ERROR(exchange());
   if (spec_.completed) spec_.completed();
   return finish();
 }
@@ -127,8 +132,7 @@ absl::Status Client::exchange() {
   };
   HOPYARD_RETURN_IF_ERROR(dispatch());
   while (!all_complete()) {
-    const int64_t deadline_ns = next_deadline_ns();
-    const int64_t until_ns = std::min(deadline_ns, schedule_->next_timer_ns(meters_).value_or(deadline_ns));
+    const int64_t until_ns = next_event_ns();
     HOPYARD_ASSIGN_OR_RETURN(const Channel::Step step, channel_->step(until_ns, sink_));
     note_written();
     if (all_complete()) break;
@@ -162,7 +166,9 @@ absl::Status Client::receive(std::span<const uint8_t> plaintext, int64_t decrypt
 }
 
 absl::Status Client::dispatch() {
-  while (const auto index = schedule_->take_due(meters_, base::monotonic_ns())) {
+  while (session_->can_request()) {
+    const auto index = schedule_->take_due(meters_, base::monotonic_ns());
+    if (!index) break;
     HOPYARD_RETURN_IF_ERROR(send(*index));
   }
   return absl::OkStatus();
@@ -183,6 +189,7 @@ absl::Status Client::send(size_t index) {
 }
 
 absl::Status Client::give_output() {
+  if (!channel_->engine().handshake_done()) return absl::OkStatus();
   HOPYARD_ASSIGN_OR_RETURN(const auto bytes, session_->output());
   if (bytes.empty()) return absl::OkStatus();
   HOPYARD_RETURN_IF_ERROR(channel_->seal(bytes));
@@ -197,13 +204,15 @@ void Client::note_written() {
   }
 }
 
-int64_t Client::next_deadline_ns() const {
+int64_t Client::next_event_ns() const {
   int64_t next = std::numeric_limits<int64_t>::max();
   for (const ResponseMeter& meter : meters_) {
     if (!meter.is_started() || meter.complete()) continue;
     next = std::min(next, meter.start_ns() + spec_.deadlines.request.count());
   }
-  return next;
+  // Where a response must end first, time alone makes no request due.
+  if (!session_->can_request()) return next;
+  return std::min(next, schedule_->next_timer_ns(meters_).value_or(next));
 }
 
 absl::Status Client::check_deadlines() const {

@@ -28,6 +28,7 @@ class Client {
   void fill(v1::ClientEvidence& out) const;
 
  private:
+  absl::Status attempt();
   absl::Status set_up();
   absl::Status handshake();
   absl::Status settle();
@@ -46,8 +47,8 @@ class Client {
   template <typename Done>
   absl::Status step_until(std::string_view attempt, int64_t until_ns, Done done);
   absl::Status check_deadlines() const;
-  // The earliest of the deadlines of requests under way.
-  int64_t next_deadline_ns() const;
+  // The earliest deadline of a request under way, or the end of a pause before it.
+  int64_t next_event_ns() const;
   absl::Status closed_early(std::string_view attempt) const;
 
   struct Mark {

@@ -26,6 +26,7 @@ class H1Session final : public HttpSession {
 
   absl::Status start() override { return absl::OkStatus(); }
   bool settled() const override { return true; }
+  bool can_request() const override { return !current_; }
   absl::Status request(size_t index) override;
   absl::Status receive(std::span<const uint8_t> plaintext, int64_t decrypted_ns) override;
   absl::Status finish() override { return absl::OkStatus(); }

@@ -84,7 +84,9 @@ struct H2Session::Callbacks {
   static int on_stream_close(nghttp2_session*, int32_t stream, uint32_t code, void* user) {
     H2Session& session = self(user);
     const ResponseMeter* meter = session.meter_of(static_cast<uint32_t>(stream));
-    if (meter == nullptr || (code == NGHTTP2_NO_ERROR && meter->complete())) return 0;
+    if (meter == nullptr) return 0;
+    --session.open_streams_;
+    if (code == NGHTTP2_NO_ERROR && meter->complete()) return 0;
     session.fail(peer_error("read response",
                             absl::StrCat(meter->role(), ": stream reset: ", nghttp2_http2_strerror(code))));
     return 0;
@@ -153,6 +155,11 @@ absl::Status H2Session::start() {
   return absl::OkStatus();
 }
 
+bool H2Session::can_request() const {
+  return open_streams_ <
+         nghttp2_session_get_remote_settings(session_.get(), NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
+}
+
 absl::Status H2Session::request(size_t index) {
   ResponseMeter& meter = meters_[index];
   const std::string path = absl::StrCat("/", meter.expected_bytes());
@@ -163,6 +170,7 @@ absl::Status H2Session::request(size_t index) {
       nghttp2_submit_request(session_.get(), nullptr, fields.data(), fields.size(), nullptr, &meter);
   if (stream < 0) return engine_error("send request", stream);
   meter.set_stream(static_cast<uint32_t>(stream));
+  ++open_streams_;
   if (meter.expected_bytes() <= kStreamWindowBytes) return absl::OkStatus();
   // The stream exists for nghttp2 only once its HEADERS are framed.
   HOPYARD_RETURN_IF_ERROR(collect());

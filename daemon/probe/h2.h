@@ -28,6 +28,7 @@ class H2Session final : public HttpSession {
 
   absl::Status start() override;
   bool settled() const override { return settings_received_ && settings_acknowledged_; }
+  bool can_request() const override;
   absl::Status request(size_t index) override;
   absl::Status receive(std::span<const uint8_t> plaintext, int64_t decrypted_ns) override;
   absl::Status finish() override;
@@ -58,6 +59,7 @@ class H2Session final : public HttpSession {
   std::vector<uint8_t> output_;
   size_t preface_left_ = NGHTTP2_CLIENT_MAGIC_LEN;  // output bytes that are no frame
   size_t first_unstamped_ = 0;                      // in frames_: sent ones not yet handed over
+  uint32_t open_streams_ = 0;
   bool settings_received_ = false;
   bool settings_acknowledged_ = false;
   int64_t now_ns_ = 0;  // when the bytes nghttp2 is working on were decrypted

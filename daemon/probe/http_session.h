@@ -30,6 +30,8 @@ class HttpSession {
   virtual absl::Status start() = 0;
   // Nothing of start() is outstanding on the server's side.
   virtual bool settled() const = 0;
+  // Another request may be queued now: HTTP/1.1 has one at a time, HTTP/2 as many as the server allows.
+  virtual bool can_request() const = 0;
   // Queues the request that meter `index` stands for.
   virtual absl::Status request(size_t index) = 0;
   // Takes decrypted bytes, tells the meters. An error ends the connection.

@@ -23,11 +23,14 @@ class H2Server {
     ASSERT_EQ(nghttp2_session_callbacks_new(&callbacks), 0);
     nghttp2_session_callbacks_set_on_header_callback(callbacks, &on_header);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, &on_frame);
+    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, &on_close);
     nghttp2_session_callbacks_set_select_padding_callback(callbacks, &select_padding);
     nghttp2_session_server_new(&session_, callbacks, this);
     nghttp2_session_callbacks_del(callbacks);
     if (options_.answer_settings) {
-      nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, nullptr, 0);
+      const nghttp2_settings_entry streams = {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS,
+                                              options_.max_streams.value_or(0)};
+      nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, &streams, options_.max_streams ? 1 : 0);
       while (write_all() && read_some()) {
       }
     } else {
@@ -65,6 +68,11 @@ class H2Server {
     return 0;
   }
 
+  static int on_close(nghttp2_session*, int32_t, uint32_t, void* user) {
+    --self(user).open_;
+    return 0;
+  }
+
   static ssize_t select_padding(nghttp2_session*, const nghttp2_frame* frame, size_t limit, void* user) {
     const size_t padding = frame->hd.type == NGHTTP2_DATA ? self(user).options_.padding : 0;
     return static_cast<ssize_t>(std::min(frame->hd.length + padding, limit));
@@ -75,6 +83,8 @@ class H2Server {
       seen_.connection_window = nghttp2_session_get_remote_window_size(session_);
       seen_.stream_window = nghttp2_session_get_stream_remote_window_size(session_, stream);
     }
+    ++open_;
+    seen_.most_streams = std::max(seen_.most_streams, open_);
     const uint64_t size = std::strtoull(paths_[stream].c_str() + 1, nullptr, 10);
     const auto [at, added] = bodies_.emplace(stream, Body{this, stream, size});
     const std::string length = std::to_string(size);
@@ -146,6 +156,7 @@ class H2Server {
   std::map<int32_t, std::string> paths_;
   std::map<int32_t, Body> bodies_;
   uint64_t unread_since_ = 0;
+  size_t open_ = 0;
 };
 
 }  // namespace

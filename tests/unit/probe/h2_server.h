@@ -22,6 +22,7 @@ struct H2Options {
   std::optional<uint64_t> hold_after;
   std::optional<uint64_t> reset_after;   // RST_STREAM then
   std::optional<uint64_t> goaway_after;  // GOAWAY with an error then
+  std::optional<uint32_t> max_streams;   // at a time
   bool answer_settings = true;
   std::string raw_after_headers;  // put on the stream, unframed, once a request has come
 };
@@ -33,6 +34,7 @@ struct H2Seen {
   int32_t stream_window = 0;
   uint64_t sent_before_reading = 0;           // body bytes written in one go after the first request
   std::map<std::string, std::string> fields;  // of the first request
+  size_t most_streams = 0;                    // open at a time
   bool goaway = false;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Misbehaving servers: each gets a named error in bounded time, and what was seen before it is kept.
 #include <netinet/in.h>
+#include <openssl/err.h>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -144,14 +145,20 @@ TEST(RunErrors, ServerThatAnnouncesAnOversizedRecord) {
 }
 
 TEST(RunErrors, ServerWhoseRecordDoesNotOpen) {
-  TlsServer server({}, [](ServerConnection& connection) {
-    connection.read_request();
-    connection.write(response_head(10000));
-    connection.write_raw(std::string("\x17\x03\x03\x00\x20", 5) + std::string(32, 'x'));
-    connection.drain();
-  });
-  const v1::ClientEvidence evidence = run_against(server, kOne);
+  std::string told;
+  v1::ClientEvidence evidence;
+  {
+    TlsServer server({}, [&](ServerConnection& connection) {
+      connection.read_request();
+      connection.write(response_head(10000));
+      connection.write_raw(std::string("\x17\x03\x03\x00\x20", 5) + std::string(32, 'x'));
+      connection.read_some();
+      told = ERR_reason_error_string(ERR_peek_last_error());
+    });
+    evidence = run_against(server, kOne);
+  }
   EXPECT_THAT(evidence.error(), HasSubstr("open record: TLS engine: DECRYPTION_FAILED_OR_BAD_RECORD_MAC"));
+  EXPECT_EQ(told, "SSLV3_ALERT_BAD_RECORD_MAC");
   const auto unopened = records_of(evidence, v1::RECORD_CONTENT_UNSPECIFIED);
   ASSERT_EQ(unopened.size(), 1u);
   EXPECT_EQ(unopened[0].wire_bytes(), 37u);

@@ -196,6 +196,29 @@ TEST(RunH2, SendsSimultaneousRequestsInOrder) {
   EXPECT_LT(evidence.responses(1).request_start_ns(), evidence.responses(2).request_start_ns());
 }
 
+TEST(RunH2, HoldsRequestsBackToAsManyAsTheServerAllows) {
+  H2Seen seen;
+  v1::ClientEvidence evidence;
+  {
+    TlsServer server(kH2, h2_script({.max_streams = 2}, &seen));
+    std::string text = "protocol: 'h2'";
+    for (const char* name : {"a", "b", "c", "d", "e"}) {
+      text += " requests { name: '" + std::string(name) + "' body_bytes: 20000 }";
+    }
+    evidence = run_against(server, text);
+  }
+  ASSERT_EQ(evidence.error(), "");
+  EXPECT_LE(seen.most_streams, 2u);
+  ASSERT_EQ(evidence.responses_size(), 5);
+  const int64_t first_end =
+      std::min(evidence.responses(0).complete_ns(), evidence.responses(1).complete_ns());
+  EXPECT_LT(evidence.responses(1).request_start_ns(), first_end);
+  for (int i = 2; i < 5; ++i) {
+    EXPECT_GE(evidence.responses(i).request_start_ns(), first_end);
+    EXPECT_TRUE(evidence.responses(i).body_equals_fixture());
+  }
+}
+
 TEST(RunH2, PausesOnTheSameConnection) {
   TlsServer server(kH2, h2_script({}));
   const v1::ClientEvidence evidence = run_against(
