@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A trial's evidence comes back as it was sent, once, and never changes.
+#include <atomic>
+#include <thread>
+
 #include "gmock/gmock.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "unit/store/fixture.h"
@@ -91,6 +94,34 @@ TEST_F(Evidence, WithAGapInItsNumberingIsRefusedAndTheTrialCanStillBeRecorded) {
   result.mutable_client()->mutable_records(2)->set_seq(2);
   expect_round_trip(result);
   EXPECT_TRUE(store_->check()->problems().empty());
+}
+
+TEST_F(Evidence, CanBeReadByOtherThreadsWhileSeveralWrite) {
+  constexpr unsigned kBlocks = 20;
+  ASSERT_OK(store_->add_campaign(small_campaign("busy"), small_plan("busy", kBlocks)));
+  std::atomic<unsigned> writing = 2;
+  const auto write = [&](const char* case_name) {
+    for (unsigned block = 0; block < kBlocks; ++block) {
+      const std::string trial = trial_id("busy", case_name, "h1-128k", block);
+      EXPECT_OK(store_->record_trial("busy", h1_result(trial, 100 + block), guest_provenance()));
+    }
+    --writing;
+  };
+  std::thread first(write, "A");
+  std::thread second(write, "B");
+  size_t exported = 0;
+  while (writing > 0) {
+    EXPECT_OK(store_->status("busy").status());
+    EXPECT_OK(store_->cells("busy").status());
+    EXPECT_OK(store_->export_rows("busy", v1::JSONL, "v_response", [&](std::string_view piece) {
+      exported += piece.size();
+      return store_->status("busy").status();  // a sink may ask the store
+    }));
+  }
+  first.join();
+  second.join();
+  EXPECT_EQ(store_->status("busy")->passed(), 2 * kBlocks);
+  EXPECT_THAT(store_->check()->problems(), testing::IsEmpty());
 }
 
 }  // namespace
