@@ -12,8 +12,8 @@
 
 namespace hopyard::lab {
 
-// Whatever the machine or the server uses. A kernel may forbid it to namespaces as their default; then `unsupported`
-// says so, and only the client's own sockets have it.
+// Whatever the machine or the server uses. A kernel may forbid it to namespaces as their default; then
+// `unsupported` says so, and only the client's own sockets have it.
 inline constexpr char kClientCongestionControl[] = "cubic";
 
 // INVALID_ARGUMENT for values no kernel could hold.
