@@ -26,17 +26,16 @@ struct CloseDirectory {
 using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
 // Recursive, since a less privileged mount namespace may not take a mount apart from those below it.
-absl::Status bind(const std::string& source, const std::string& target) {
+absl::Status bind_mount(const std::string& source, const std::string& target) {
   if (::mount(source.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) {
     return errno_status("bind mount", target);
   }
   return absl::OkStatus();
 }
 
-// Shows one entry of the covered folder again. Sockets, pipes and devices stay hidden, as do entries that
-// vanish meanwhile: other programs of the machine use the folder too.
+// Shows one entry of the covered folder again. Single files stay hidden: programs lie in folders. So do
+// entries that vanish meanwhile: other programs of the machine use the folder too.
 absl::Status show_entry(int covered, const std::string& name, const std::string& folder) {
-  const std::string source = fmt::format("/proc/self/fd/{}/{}", covered, name);
   const std::string target = folder + "/" + name;
   struct stat info {};
   if (::fstatat(covered, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return absl::OkStatus();
@@ -46,15 +45,9 @@ absl::Status show_entry(int covered, const std::string& name, const std::string&
     if (n > 0) (void)!::symlink(std::string(link, static_cast<size_t>(n)).c_str(), target.c_str());
     return absl::OkStatus();
   }
-  if (S_ISDIR(info.st_mode)) {
-    if (::mkdir(target.c_str(), 0755) != 0) return errno_status("mkdir", target);
-  } else if (S_ISREG(info.st_mode)) {
-    const Fd file(::open(target.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644));
-    if (!file.valid()) return errno_status("create", target);
-  } else {
-    return absl::OkStatus();
-  }
-  const absl::Status bound = bind(source, target);
+  if (!S_ISDIR(info.st_mode)) return absl::OkStatus();
+  if (::mkdir(target.c_str(), 0755) != 0) return errno_status("mkdir", target);
+  const absl::Status bound = bind_mount(fmt::format("/proc/self/fd/{}/{}", covered, name), target);
   return absl::IsNotFound(bound) ? absl::OkStatus() : bound;
 }
 

@@ -10,7 +10,7 @@ namespace hopyard::lab {
 
 enum class Beneath {
   kHidden,   // the new folder is empty
-  kVisible,  // folders, files and symbolic links that were there now appear in it (later ones do not)
+  kVisible,  // folders and symbolic links that were there now appear in it (later ones do not)
 };
 
 // Mounts a tmpfs of mode 1777 on `folder`. The mount namespace must be the caller's own and private.

@@ -15,9 +15,9 @@ namespace hopyard::lab {
 bool is_guest_init();
 
 // To be called once, first of all, where is_guest_init(): mounts proc, sysfs and devtmpfs, private tmpfs on
-// /tmp, /run and /dev/shm (what the machine has in its /tmp stays visible there, read-only), and loads what
-// paths need: veth, fq, netem and the congestion controls. A kernel that has them built in needs no modules.
-// No link is brought up. Afterwards the environment is as the kernel gave it.
+// /tmp, /run and /dev/shm (the folders that the machine has in its /tmp stay visible there, read-only), and
+// loads what paths need: veth, fq, netem and the congestion controls. A kernel that has them built in needs
+// no modules. No link is brought up. Afterwards the environment is as the kernel gave it.
 absl::Status become_guest_init();
 
 // Loads the named modules and what they depend on from /usr/lib/uml/modules/<release>. Modules that are

@@ -11,7 +11,8 @@ namespace hopyard::lab {
 // The host as an execution host. Enters fresh user (root inside is the invoking user), network, pid, mount,
 // IPC and UTS namespaces and returns in a new process inside them; real root does without the user namespace
 // where that is refused. Inside: no mount is shared with the machine, /proc is the new pid namespace's, /tmp
-// and /run are private tmpfs (what the machine has in /tmp stays visible), and the loopback link is down.
+// and /run are private tmpfs (the folders that the machine has in /tmp stay visible), and the loopback link
+// is down.
 //
 // The calling process becomes the guard and never returns from here. It ends with the inner process's exit
 // status (128 + n for signal n) once that and all its children are gone, and it kills them all as soon as the

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "base/clock.h"
@@ -74,17 +75,32 @@ std::string links_and_addresses() {
   return text;
 }
 
-// Values that a kernel changes by itself are counters and a clock's.
 std::string network_sysctls() {
   std::vector<std::string> lines;
   std::error_code error;
-  for (const auto& entry : fs::recursive_directory_iterator("/proc/sys/net", error)) {
-    const std::string path = entry.path();
-    if (!entry.is_regular_file(error) || path.ends_with("_count") || path.ends_with("_secret")) continue;
-    lines.push_back(path + "=" + base::read_file(path).value_or("unreadable"));
+  for (const char* folder : {"/proc/sys/net/core", "/proc/sys/net/ipv4", "/proc/sys/net/ipv4/conf/all"}) {
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      if (!entry.is_regular_file(error)) continue;
+      lines.push_back(entry.path().string() + "=" + base::read_file(entry.path()).value_or("unreadable"));
+    }
   }
   std::sort(lines.begin(), lines.end());
-  return fmt::format("{}", fmt::join(lines, ""));
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+std::set<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::set<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.insert(line);
+  return lines;
+}
+
+// A mount whose folder somebody has removed is marked, and is no other mount for that.
+std::string mounts() {
+  std::string text = base::read_file("/proc/self/mountinfo").value_or("unreadable");
+  constexpr std::string_view kRemoved = "//deleted";
+  for (size_t at; (at = text.find(kRemoved)) != std::string::npos;) text.erase(at, kRemoved.size());
+  return text;
 }
 
 }  // namespace
@@ -125,17 +141,32 @@ std::vector<std::string> still_running(const std::vector<Process>& processes) {
   return left;
 }
 
-std::map<std::string, std::string> machine_state(bool folders) {
-  std::map<std::string, std::string> state;
+MachineState machine_state(bool folders) {
+  MachineState state;
   state["links and addresses"] = links_and_addresses();
   state["sysctls"] = network_sysctls();
   state["modules"] = fs::exists("/sys/module") ? names_in("/sys/module") : "";
-  state["mounts"] = base::read_file("/proc/self/mountinfo").value_or("unreadable");
+  state["mounts"] = mounts();
   state["network namespaces"] = names_in("/run/netns");
   if (folders) {
     for (const char* folder : {"/tmp", "/run", "/dev/shm"}) state[folder] = names_in(folder);
   }
   return state;
+}
+
+std::vector<std::string> changes(const MachineState& before, const MachineState& after) {
+  std::vector<std::string> found;
+  for (const auto& [name, text] : before) {
+    const auto old_lines = lines_of(text);
+    const auto new_lines = lines_of(after.at(name));
+    for (const auto& line : old_lines) {
+      if (new_lines.count(line) == 0) found.push_back(fmt::format("{}: gone: {}", name, line));
+    }
+    for (const auto& line : new_lines) {
+      if (old_lines.count(line) == 0) found.push_back(fmt::format("{}: new: {}", name, line));
+    }
+  }
+  return found;
 }
 
 }  // namespace hopyard::execute

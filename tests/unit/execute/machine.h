@@ -25,6 +25,9 @@ std::vector<std::string> still_running(const std::vector<Process>& processes);
 // Name -> content of everything a session must not change: links, addresses, sysctls of the network, modules,
 // mounts, named network namespaces; with `folders`, also the names in /tmp, /run and /dev/shm, which other
 // programs change too.
-std::map<std::string, std::string> machine_state(bool folders);
+using MachineState = std::map<std::string, std::string>;
+MachineState machine_state(bool folders);
+// The lines that only one of two states has; empty if they are the same.
+std::vector<std::string> changes(const MachineState& before, const MachineState& after);
 
 }  // namespace hopyard::execute

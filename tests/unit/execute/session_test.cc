@@ -49,9 +49,9 @@ class Session : public testing::Test {
   void expect_nothing_left() {
     session_.reset();
     EXPECT_THAT(still_running(processes_), IsEmpty());
-    EXPECT_EQ(machine_state(alone()), before_);
+    EXPECT_THAT(changes(before_, machine_state(alone())), IsEmpty());
   }
-  std::map<std::string, std::string> before_;
+  MachineState before_;
   std::unique_ptr<WorkerSession> session_;
   std::vector<Process> processes_;
 };
