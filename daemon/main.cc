@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// hopyardd: opens the database, starts the runner and the service, and waits for a reason to end. Everything
+// else is in the rooms.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "base/lock.h"
+#include "base/paths.h"
+#include "fmt/format.h"
+#include "rpc/figures.h"
+#include "rpc/server.h"
+#include "run/machine.h"
+#include "run/runner.h"
+#include "run/workshop.h"
+#include "spdlog/sinks/stdout_sinks.h"
+#include "spdlog/spdlog.h"
+#include "store/store.h"
+#include "variant/catalogue.h"
+
+namespace hopyard {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A daemon that is about to end may still hold the database.
+constexpr auto kLockPatience = 5s;
+// For a trial in flight to end by itself after the first SIGTERM.
+constexpr auto kDrainPatience = 60s;
+
+// How often a private daemon with nothing else to do looks whether its last client has gone.
+constexpr auto kLookAtClients = 50ms;
+
+struct Arguments {
+  std::string socket;
+  std::string db;
+  std::string log_level = "info";
+  bool exit_when_idle = false;
+};
+
+// Wakes the main thread from any other.
+class Bell {
+ public:
+  Bell() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  int fd() const { return fd_.get(); }
+  void ring() const { (void)!::eventfd_write(fd_.get(), 1); }
+  void silence() const {
+    eventfd_t count = 0;
+    (void)!::eventfd_read(fd_.get(), &count);
+  }
+
+ private:
+  base::Fd fd_;
+};
+
+// SIGTERM and SIGINT as a readable descriptor, blocked in every thread started from here on.
+base::Fd signals_fd() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGTERM);
+  ::sigaddset(&set, SIGINT);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  return base::Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+int take_signal(int fd) {
+  signalfd_siginfo info{};
+  return ::read(fd, &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
+}
+
+// The rooms, in the order in which they need each other; taken down in the reverse order.
+struct Daemon {
+  base::FileLock lock;
+  std::unique_ptr<store::Store> store;
+  run::Machine machine;
+  std::unique_ptr<run::Workshop> workshop;
+  std::unique_ptr<run::Runner> runner;
+  std::unique_ptr<rpc::Server> server;
+};
+
+absl::StatusOr<base::FileLock> lock_database(const Arguments& arguments) {
+  const std::filesystem::path folder = std::filesystem::path(arguments.db).parent_path();
+  std::error_code error;
+  std::filesystem::create_directories(folder.parent_path(), error);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    return base::errno_status("make folder", folder.native());
+  const std::string note = fmt::format("process {}, which listens on {}", ::getpid(), arguments.socket);
+  return base::FileLock::take(arguments.db + ".lock", note, kLockPatience);
+}
+
+absl::Status start(Daemon& daemon, const Arguments& arguments, const Bell& bell) {
+  HOPYARD_ASSIGN_OR_RETURN(daemon.store, store::Store::open(arguments.db));
+  daemon.workshop = std::make_unique<run::Workshop>(
+      variant::BuilderOptions{}, variant::Catalogue::default_files(),
+      [&machine = daemon.machine](const v1::GateJob& job, std::stop_token stop) {
+        return machine.run_gate(job, stop);
+      });
+  run::RunnerOptions options{
+      .tool_version = "hopyard " HOPYARD_VERSION,
+      .record_figures = [&store =
+                             *daemon.store](const std::string& id) { return rpc::record_figures(store, id); },
+      .on_idle = [&bell] { bell.ring(); }};
+  HOPYARD_ASSIGN_OR_RETURN(
+      daemon.runner, run::Runner::start(*daemon.store, *daemon.workshop, daemon.machine, std::move(options)));
+  const rpc::Rooms rooms{*daemon.store, *daemon.runner, *daemon.workshop, daemon.machine};
+  HOPYARD_ASSIGN_OR_RETURN(daemon.server, rpc::Server::start({.path = arguments.socket}, rooms));
+  return absl::OkStatus();
+}
+
+// Until a signal comes, or nothing runs and whoever holds the other end of standard input has gone.
+void wait_for_end(const Daemon& daemon, const Arguments& arguments, int signals, const Bell& bell) {
+  bool leased = arguments.exit_when_idle;
+  while (true) {
+    pollfd fds[] = {{signals, POLLIN, 0}, {bell.fd(), POLLIN, 0}, {leased ? STDIN_FILENO : -1, POLLIN, 0}};
+    const bool may_end = arguments.exit_when_idle && !leased && daemon.runner->idle();
+    const auto patience = may_end && daemon.server->connections() > 0 ? kLookAtClients : -1ms;
+    if (may_end && patience < 0ms) {
+      spdlog::info("nothing runs and nobody asks: ending");
+      return;
+    }
+    if (::poll(fds, 3, static_cast<int>(patience.count())) < 0) continue;
+    if (fds[0].revents != 0 && take_signal(signals) != 0) return;
+    if (fds[1].revents != 0) bell.silence();
+    if (fds[2].revents != 0) leased = false;
+  }
+}
+
+// A trial in flight may end; a second signal ends it at once.
+void drain(run::Runner& runner, int signals) {
+  if (runner.idle()) return;
+  spdlog::info("draining: the trial in flight may end, the rest waits for the next start");
+  const Bell done;
+  std::thread drainer([&] {
+    runner.drain(kDrainPatience);
+    done.ring();
+  });
+  pollfd fds[] = {{signals, POLLIN, 0}, {done.fd(), POLLIN, 0}};
+  while (::poll(fds, 2, -1) < 0) {
+  }
+  if (fds[0].revents != 0) runner.stop_now();
+  drainer.join();
+}
+
+int fail(const absl::Status& status) {
+  const std::string message(status.message());
+  spdlog::error("{}", message);
+  // Whoever started us reads why from standard output.
+  fmt::print("{}\n", message);
+  return absl::IsUnavailable(status) ? 69 : 1;
+}
+
+int serve(const Arguments& arguments) {
+  auto lock = lock_database(arguments);
+  if (!lock.ok()) return fail(lock.status());
+  const base::Fd signals = signals_fd();
+  const Bell bell;
+  Daemon daemon{.lock = *std::move(lock)};
+  if (const auto status = start(daemon, arguments, bell); !status.ok()) return fail(status);
+  spdlog::info("listening on {}, database {}", arguments.socket, arguments.db);
+  fmt::print("listening on {}\n", arguments.socket);
+  std::fflush(stdout);
+  wait_for_end(daemon, arguments, signals.get(), bell);
+  drain(*daemon.runner, signals.get());
+  daemon.server.reset();  // before the runner, which it speaks for
+  daemon.runner.reset();
+  spdlog::info("ended");
+  return 0;
+}
+
+int main_of(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("Runs campaigns, keeps their evidence, and answers over a Unix-domain socket.", "hopyardd");
+  app.set_version_flag("--version", HOPYARD_VERSION);
+  app.add_option("--socket", arguments.socket, "where to listen; default: the database's own socket");
+  app.add_option("--db", arguments.db, "the database; default: $XDG_STATE_HOME/hopyard/hopyard.db");
+  app.add_option("--log-level", arguments.log_level, "what to log on standard error")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
+      ->capture_default_str();
+  app.add_flag("--exit-when-idle", arguments.exit_when_idle,
+               "end once standard input is at its end, no campaign is left to run and nobody asks");
+  CLI11_PARSE(app, argc, argv);
+  if (arguments.db.empty()) arguments.db = base::default_database();
+  arguments.db = std::filesystem::absolute(arguments.db).lexically_normal();
+  if (arguments.socket.empty()) arguments.socket = base::default_socket(arguments.db);
+  arguments.socket = std::filesystem::absolute(arguments.socket).lexically_normal();
+  spdlog::set_default_logger(spdlog::stderr_logger_mt("hopyardd"));
+  spdlog::set_level(spdlog::level::from_str(arguments.log_level == "warn" ? "warning" : arguments.log_level));
+  return serve(arguments);
+}
+
+}  // namespace
+}  // namespace hopyard
+
+int main(int argc, char** argv) {
+  try {
+    return hopyard::main_of(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hopyardd: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// gRPC gets connections one by one, already judged by the listener.
+#include "rpc/server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/server_posix.h>
+#include <sys/stat.h>
+
+#include <mutex>
+#include <vector>
+
+#include "rpc/service.h"
+
+namespace hopyard::rpc {
+namespace {
+
+constexpr int kLargestRequestBytes = 4 << 20;   // a campaign file is some KiB
+constexpr int kLargestAnswerBytes = 128 << 20;  // one trial's evidence, or the figures of a large campaign
+constexpr int kMostThreads = 32;
+constexpr auto kGrace = std::chrono::seconds(2);
+
+std::unique_ptr<grpc::Server> build_server(Service& service) {
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ResourceQuota quota("hopyardd");
+  quota.SetMaxThreads(kMostThreads);
+  grpc::ServerBuilder builder;
+  builder.SetResourceQuota(quota)
+      .SetMaxReceiveMessageSize(kLargestRequestBytes)
+      .SetMaxSendMessageSize(kLargestAnswerBytes)
+      .SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 2)
+      .RegisterService(&service);
+  return builder.BuildAndStart();
+}
+
+// The sockets given to gRPC, known by number and inode: a number that was closed may name another file by
+// now.
+class Peers {
+ public:
+  void add(int fd) {
+    const std::lock_guard lock(mutex_);
+    peers_.push_back({fd, inode_of(fd)});
+  }
+  size_t count() {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(peers_, [](const Peer& peer) { return inode_of(peer.fd) != peer.inode; });
+    return peers_.size();
+  }
+
+ private:
+  struct Peer {
+    int fd;
+    ino_t inode;
+  };
+  static ino_t inode_of(int fd) {
+    struct stat info {};
+    return ::fstat(fd, &info) == 0 ? info.st_ino : 0;
+  }
+
+  std::mutex mutex_;
+  std::vector<Peer> peers_;
+};
+
+}  // namespace
+
+struct Server::Parts {
+  Parts(const Rooms& rooms, std::unique_ptr<Listener> listening)
+      : service(rooms), listener(std::move(listening)), server(build_server(service)) {}
+
+  Service service;
+  Peers peers;
+  std::unique_ptr<Listener> listener;
+  std::unique_ptr<grpc::Server> server;
+};
+
+Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::start(const ListenerOptions& options, const Rooms& rooms) {
+  HOPYARD_ASSIGN_OR_RETURN(auto listener, Listener::bind(options));
+  auto parts = std::make_unique<Parts>(rooms, std::move(listener));
+  if (parts->server == nullptr) return absl::InternalError("start gRPC server: it gives no reason");
+  parts->listener->serve([raw = parts.get()](base::Fd connection) {
+    raw->peers.add(connection.get());
+    // gRPC owns the descriptor from here on.
+    grpc::AddInsecureChannelFromFd(raw->server.get(), connection.release());
+  });
+  return std::unique_ptr<Server>(new Server(std::move(parts)));
+}
+
+Server::~Server() {
+  parts_->listener->stop();
+  parts_->service.close();
+  parts_->server->Shutdown(std::chrono::system_clock::now() + kGrace);
+  parts_->server->Wait();
+}
+
+size_t Server::connections() { return parts_->peers.count(); }
+
+}  // namespace hopyard::rpc

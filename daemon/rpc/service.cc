@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rpc/service.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "fmt/format.h"
+#include "rpc/figures.h"
+#include "rpc/translate.h"
+#include "run/machine.h"
+#include "run/runner.h"
+#include "run/workshop.h"
+#include "store/store.h"
+
+namespace hopyard::rpc {
+namespace {
+
+using namespace std::chrono_literals;
+
+// How long a stream with nothing to say waits before it looks whether its client is still there.
+constexpr auto kLook = 200ms;
+constexpr size_t kChunkBytes = 256u << 10;
+
+// `answer` into `out`, or its error.
+template <typename T>
+grpc::Status give(absl::StatusOr<T> answer, T& out) {
+  if (answer.ok()) out = *std::move(answer);
+  return to_grpc(answer.status());
+}
+
+template <typename T, typename Repeated>
+grpc::Status give_all(absl::StatusOr<std::vector<T>> answer, Repeated* out) {
+  if (answer.ok()) out->Assign(answer->begin(), answer->end());
+  return to_grpc(answer.status());
+}
+
+// A file without a name, in the folder of the database: the disk that has room for one has room for its copy.
+class ScratchFile {
+ public:
+  explicit ScratchFile(const std::string& beside) : folder_(beside + ".export-XXXXXX") {
+    made_ = ::mkdtemp(folder_.data()) != nullptr;
+  }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+  ~ScratchFile() {
+    std::error_code ignored;
+    if (made_) std::filesystem::remove_all(folder_, ignored);
+  }
+  absl::Status made() const { return made_ ? absl::OkStatus() : base::errno_status("make folder", folder_); }
+  std::string path() const { return folder_ + "/copy.db"; }
+
+ private:
+  std::string folder_;
+  bool made_ = false;
+};
+
+absl::Status send_file(const std::string& path, const store::Sink& sink) {
+  std::ifstream file(path, std::ios::binary);
+  std::string chunk(kChunkBytes, '\0');
+  while (file) {
+    file.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
+    HOPYARD_RETURN_IF_ERROR(sink(std::string_view(chunk.data(), static_cast<size_t>(file.gcount()))));
+  }
+  return file.eof() ? absl::OkStatus() : base::errno_status("read", path);
+}
+
+absl::Status send_copy(const store::Store& store, const store::Sink& sink) {
+  const ScratchFile scratch(store.path());
+  HOPYARD_RETURN_IF_ERROR(scratch.made());
+  HOPYARD_RETURN_IF_ERROR(store.export_copy(scratch.path()));
+  return send_file(scratch.path(), sink);
+}
+
+}  // namespace
+
+grpc::Status Service::Validate(grpc::ServerContext*, const v1::ValidateRequest* request, v1::Plan* response) {
+  auto planned = rooms_.runner.validate(request->campaign());
+  if (!planned.ok()) return to_grpc(planned.status());
+  if (!planned->problems.empty()) return to_grpc(planned->problems);
+  *response = std::move(planned->plan);
+  return grpc::Status::OK;
+}
+
+grpc::Status Service::Submit(grpc::ServerContext*, const v1::SubmitRequest* request,
+                             v1::SubmitResponse* response) {
+  auto planned = rooms_.runner.submit(*request);
+  if (!planned.ok()) return to_grpc(planned.status());
+  if (!planned->problems.empty()) return to_grpc(planned->problems);
+  response->set_campaign_id(planned->campaign_id);
+  planned->plan.clear_schedule();
+  *response->mutable_plan() = std::move(planned->plan);
+  return grpc::Status::OK;
+}
+
+grpc::Status Service::Get(grpc::ServerContext*, const v1::CampaignRef* request,
+                          v1::CampaignStatus* response) {
+  return give(rooms_.store.status(request->campaign_id()), *response);
+}
+
+grpc::Status Service::List(grpc::ServerContext*, const v1::ListRequest*, v1::ListResponse* response) {
+  return give_all(rooms_.store.list(), response->mutable_campaigns());
+}
+
+grpc::Status Service::Watch(grpc::ServerContext* context, const v1::CampaignRef* request,
+                            grpc::ServerWriter<v1::CampaignEvent>* writer) {
+  const auto watcher = rooms_.runner.watch(request->campaign_id());
+  if (!watcher.ok()) return to_grpc(watcher.status());
+  // Asked after the watcher was set up, so that nothing falls between.
+  v1::CampaignEvent present;
+  if (auto status = give(rooms_.store.status(request->campaign_id()), *present.mutable_status());
+      !status.ok())
+    return status;
+  bool open = writer->Write(present);
+  while (open && (*watcher)->ending() == run::Watcher::Ending::kOpen) {
+    if (const auto event = (*watcher)->next(kLook)) open = writer->Write(*event);
+    if (over(*context)) return {grpc::StatusCode::UNAVAILABLE, "watch: the daemon ends"};
+  }
+  if ((*watcher)->ending() == run::Watcher::Ending::kTooSlow)
+    return {grpc::StatusCode::RESOURCE_EXHAUSTED, "watch: events were not read fast enough"};
+  return grpc::Status::OK;
+}
+
+grpc::Status Service::Cancel(grpc::ServerContext*, const v1::CampaignRef* request,
+                             v1::CampaignStatus* response) {
+  if (const auto status = rooms_.runner.cancel(request->campaign_id()); !status.ok()) return to_grpc(status);
+  return give(rooms_.store.status(request->campaign_id()), *response);
+}
+
+grpc::Status Service::Resume(grpc::ServerContext*, const v1::CampaignRef* request,
+                             v1::CampaignStatus* response) {
+  if (const auto status = rooms_.runner.resume(request->campaign_id()); !status.ok()) return to_grpc(status);
+  return give(rooms_.store.status(request->campaign_id()), *response);
+}
+
+grpc::Status Service::Summary(grpc::ServerContext*, const v1::CampaignRef* request,
+                              v1::SummaryResponse* response) {
+  auto status = give(rooms_.store.status(request->campaign_id()), *response->mutable_status());
+  return status.ok() ? give_all(rooms_.store.cells(request->campaign_id()), response->mutable_cells())
+                     : status;
+}
+
+grpc::Status Service::Compare(grpc::ServerContext*, const v1::CompareRequest* request,
+                              v1::CompareResponse* response) {
+  auto status = give(rooms_.store.status(request->campaign_id()), *response->mutable_status());
+  if (!status.ok()) return status;
+  return give_all(pair_figures(rooms_.store, request->campaign_id(), request->case_a(), request->case_b()),
+                  response->mutable_pairs());
+}
+
+grpc::Status Service::Trial(grpc::ServerContext*, const v1::TrialRequest* request,
+                            v1::TrialResponse* response) {
+  return give(rooms_.store.trial(request->trial_id()), *response);
+}
+
+grpc::Status Service::Trials(grpc::ServerContext*, const v1::CampaignRef* request,
+                             v1::TrialsResponse* response) {
+  return give_all(rooms_.store.outcomes(request->campaign_id()), response->mutable_trials());
+}
+
+grpc::Status Service::Export(grpc::ServerContext* context, const v1::ExportRequest* request,
+                             grpc::ServerWriter<v1::ExportChunk>* writer) {
+  const store::Sink sink = [&](std::string_view bytes) -> absl::Status {
+    v1::ExportChunk chunk;
+    chunk.set_data(bytes.data(), bytes.size());
+    if (over(*context) || !writer->Write(chunk)) return absl::CancelledError("export: the client has gone");
+    return absl::OkStatus();
+  };
+  if (request->format() == v1::SQLITE) return to_grpc(send_copy(rooms_.store, sink));
+  return to_grpc(rooms_.store.export_rows(request->campaign_id(), request->format(), request->view(), sink));
+}
+
+grpc::Status Service::ListVariants(grpc::ServerContext*, const v1::ListVariantsRequest*,
+                                   v1::ListVariantsResponse* response) {
+  return give_all(rooms_.workshop.list(), response->mutable_variants());
+}
+
+grpc::Status Service::BuildVariants(grpc::ServerContext* context, const v1::BuildVariantsRequest* request,
+                                    grpc::ServerWriter<v1::BuildEvent>* writer) {
+  std::vector<std::string> names(request->names().begin(), request->names().end());
+  if (names.empty()) {
+    if (auto status = give(rooms_.workshop.names(), names); !status.ok()) return status;
+  }
+  std::stop_source stop;
+  const auto sink = [&](const v1::BuildEvent& event) {
+    if (!writer->Write(event) || over(*context)) stop.request_stop();
+  };
+  for (const auto& name : names) {
+    const auto ready = rooms_.workshop.make_ready(name, sink, stop.get_token());
+    if (ready.ok()) continue;
+    v1::BuildEvent failed;
+    failed.set_variant(name);
+    failed.set_step("failed");
+    failed.set_message(std::string(ready.status().message()));
+    writer->Write(failed);
+    return to_grpc(ready.status());
+  }
+  return grpc::Status::OK;
+}
+
+grpc::Status Service::ListKernels(grpc::ServerContext*, const v1::ListKernelsRequest*,
+                                  v1::ListKernelsResponse* response) {
+  return give_all(rooms_.machine.kernels(), response->mutable_kernels());
+}
+
+grpc::Status Service::Doctor(grpc::ServerContext*, const v1::DoctorRequest*, v1::DoctorResponse* response) {
+  const auto findings = rooms_.machine.findings();
+  response->mutable_findings()->Assign(findings.begin(), findings.end());
+  return grpc::Status::OK;
+}
+
+grpc::Status Service::CheckDatabase(grpc::ServerContext*, const v1::CheckDatabaseRequest*,
+                                    v1::CheckDatabaseResponse* response) {
+  return give(rooms_.store.check(), *response);
+}
+
+}  // namespace hopyard::rpc

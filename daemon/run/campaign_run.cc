@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/campaign_run.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "fmt/format.h"
+
+namespace hopyard::run {
+namespace {
+
+// A job is a block, or several small ones: starting a guest costs a second or two, and no guest should live
+// long enough for one trial's leavings to add up.
+constexpr size_t kFewestInJob = 24;
+constexpr size_t kMostInJob = 96;
+
+size_t job_size(const std::vector<store::PlannedRow>& trials, uint32_t jobs) {
+  size_t block = 0;
+  for (const auto& row : trials) block = std::max<size_t>(block, row.planned.position() + 1);
+  const size_t share = (trials.size() + jobs - 1) / jobs;  // every worker gets something
+  return std::clamp<size_t>(std::min(std::clamp(block, kFewestInJob, kMostInJob), share), 1, kMostInJob);
+}
+
+template <typename Named>
+const Named* named(const google::protobuf::RepeatedPtrField<Named>& list, const std::string& name) {
+  for (const auto& one : list) {
+    if (one.name() == name) return &one;
+  }
+  return nullptr;
+}
+
+std::string words(const v1::BuildEvent& event) {
+  return fmt::format("variant {}: {}: {}", event.variant(), event.step(), event.message());
+}
+
+Ending ending_of(v1::CampaignState state, const absl::Status& why) {
+  return {state, std::string(why.message())};
+}
+
+}  // namespace
+
+std::optional<Ending> CampaignRun::run(std::stop_token stop) {
+  auto row = store_.campaign(id_);
+  auto trials = store_.without_outcome(id_);
+  if (!row.ok()) return ending_of(v1::INTERRUPTED, row.status());
+  if (!trials.ok()) return ending_of(v1::INTERRUPTED, trials.status());
+  jobs_ = std::max(row->jobs, 1u);
+  recorder_.emplace(store_, events_, *std::move(row), tool_version_);
+  const Needs needs = needs_of(*trials);
+  {
+    const std::lock_guard lock(mutex_);
+    pool_.emplace(*trials, job_size(*trials, jobs_));
+    if (draining_) pool_->close();
+  }
+  if (const auto status = set_state(v1::PREPARING); !status.ok()) return ending_of(v1::INTERRUPTED, status);
+  const absl::Status prepared = prepare(needs, stop);
+  if (stop.stop_requested() || pool_->closed()) return std::nullopt;
+  if (!prepared.ok()) return ending_of(v1::ABORTED, prepared);
+  if (const auto status = set_state(v1::RUNNING); !status.ok()) return ending_of(v1::INTERRUPTED, status);
+  const absl::Status ran = run_lanes(needs, stop);
+  if (stop.stop_requested()) return std::nullopt;
+  if (!ran.ok()) return ending_of(absl::IsFailedPrecondition(ran) ? v1::ABORTED : v1::INTERRUPTED, ran);
+  if (!pool_->empty()) return std::nullopt;  // drained
+  const absl::Status figures = record_figures_ ? record_figures_(id_) : absl::OkStatus();
+  if (!figures.ok()) return ending_of(v1::INTERRUPTED, figures);
+  return Ending{v1::DONE, ""};
+}
+
+void CampaignRun::drain() {
+  const std::lock_guard lock(mutex_);
+  draining_ = true;
+  if (pool_) pool_->close();
+}
+
+CampaignRun::Needs CampaignRun::needs_of(const std::vector<store::PlannedRow>& trials) const {
+  Needs needs;
+  std::set<std::string> controls;
+  const v1::Campaign& campaign = recorder_->campaign();
+  for (const auto& row : trials) {
+    needs.kernels.insert(row.planned.kernel());
+    const auto* path = named(campaign.paths(), row.planned.path());
+    const bool routed = path != nullptr && path->kind() != "unix";
+    needs.routed |= routed;
+    const auto* used = named(campaign.cases(), row.planned.case_name());
+    if (used == nullptr) continue;
+    needs.variants.insert(used->variant());
+    if (routed && used->tcp().has_congestion_control()) controls.insert(used->tcp().congestion_control());
+  }
+  needs.congestion_controls.assign(controls.begin(), controls.end());
+  return needs;
+}
+
+absl::Status CampaignRun::set_state(v1::CampaignState state) {
+  HOPYARD_RETURN_IF_ERROR(store_.set_state(id_, state, ""));
+  recorder_->log(state == v1::PREPARING ? "preparing" : "running");
+  return absl::OkStatus();
+}
+
+absl::Status CampaignRun::prepare(const Needs& needs, std::stop_token stop) {
+  HOPYARD_RETURN_IF_ERROR(choose_kernels(needs));
+  const auto tell = [this](const v1::BuildEvent& event) { recorder_->log(words(event)); };
+  for (const auto& name : needs.variants) {
+    HOPYARD_ASSIGN_OR_RETURN(ReadyVariant ready, workshop_.make_ready(name, tell, stop));
+    recorder_->add_variant(name, std::move(ready));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CampaignRun::choose_kernels(const Needs& needs) {
+  for (const auto& wanted : needs.kernels) {
+    HOPYARD_ASSIGN_OR_RETURN(auto kernel,
+                             execute::choose_kernel(wanted, needs.congestion_controls, needs.routed));
+    if (recorder_->campaign().clock() == "virtual" && !kernel.virtual_clock)
+      return absl::FailedPreconditionError(
+          fmt::format("choose kernel: {}: it has no virtual clock", kernel.name));
+    kernels_.emplace(wanted, std::move(kernel));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CampaignRun::run_lanes(const Needs& needs, std::stop_token stop) {
+  std::mutex mutex;
+  absl::Status first;
+  const auto work = [&] {
+    Lane lane(*pool_, *recorder_, kernels_, needs.congestion_controls);
+    const absl::Status status = lane.run(stop);
+    const std::lock_guard lock(mutex);
+    first.Update(status);
+    if (!status.ok()) pool_->close();  // the others end after their present trial
+  };
+  std::vector<std::jthread> lanes;
+  for (uint32_t i = 0; i < jobs_; ++i) lanes.emplace_back(work);
+  lanes.clear();  // waits for all
+  return first;
+}
+
+}  // namespace hopyard::run

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// One campaign from PREPARING to its end. Knows no queue, and not who stopped it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+
+#include "base/status.h"
+#include "execute/execution.h"
+#include "run/lane.h"
+#include "run/recorder.h"
+#include "run/trial_pool.h"
+#include "run/workshop.h"
+
+namespace hopyard::run {
+
+struct Ending {
+  v1::CampaignState state;
+  std::string reason;
+};
+
+class CampaignRun {
+ public:
+  // Nothing: it was stopped or drained before its end; the state in the store is then PREPARING or RUNNING.
+  // `record_figures` is called once every trial has an outcome.
+  using Figures = std::function<absl::Status(const std::string& campaign_id)>;
+
+  CampaignRun(store::Store& store, Events& events, Workshop& workshop, std::string id,
+              std::string tool_version, Figures record_figures)
+      : store_(store),
+        events_(events),
+        workshop_(workshop),
+        id_(std::move(id)),
+        tool_version_(std::move(tool_version)),
+        record_figures_(std::move(record_figures)) {}
+
+  // Blocks. Once `stop` is requested it ends within a second or two, dropping the trials in flight.
+  std::optional<Ending> run(std::stop_token stop);
+  // Lets the trials in flight end and starts no other. From any thread.
+  void drain();
+
+ private:
+  struct Needs {
+    std::set<std::string> variants;
+    std::set<std::string> kernels;
+    std::vector<std::string> congestion_controls;
+    bool routed = false;
+  };
+  Needs needs_of(const std::vector<store::PlannedRow>& trials) const;
+  absl::Status set_state(v1::CampaignState state);
+  absl::Status prepare(const Needs& needs, std::stop_token stop);
+  absl::Status choose_kernels(const Needs& needs);
+  absl::Status run_lanes(const Needs& needs, std::stop_token stop);
+
+  store::Store& store_;
+  Events& events_;
+  Workshop& workshop_;
+  const std::string id_;
+  const std::string tool_version_;
+  const Figures record_figures_;
+
+  uint32_t jobs_ = 1;
+  std::optional<Recorder> recorder_;
+  std::map<std::string, execute::KernelOption> kernels_;
+  std::mutex mutex_;  // guards what drain() touches
+  std::optional<TrialPool> pool_;
+  bool draining_ = false;
+};
+
+}  // namespace hopyard::run

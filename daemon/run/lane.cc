@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/lane.h"
+
+#include <algorithm>
+
+#include "fmt/format.h"
+#include "run/patience.h"
+
+namespace hopyard::run {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kStart = 60s;  // a guest boots in about a second; a busy machine takes its time
+constexpr auto kEnd = 10s;
+constexpr int kMostBarren = 3;  // workers in a row without an outcome before we stop trying
+
+absl::Status cannot_go_on(const std::string& cause) { return absl::UnavailableError("worker: " + cause); }
+
+std::string how_it_ended(execute::WorkerSession& session) {
+  const auto end = session.finish(base::Deadline(kEnd));
+  if (!end.ok()) return std::string(end.status().message());
+  return end->log.empty() ? end->exit.describe() : end->exit.describe() + ": " + end->log;
+}
+
+}  // namespace
+
+absl::Status Lane::run(std::stop_token stop) {
+  int barren = 0;
+  while (true) {
+    Job job{.trials = pool_.take()};
+    if (job.trials.empty()) return absl::OkStatus();
+    const absl::Status status = run_job(job, stop);
+    barren = job.progressed ? 0 : barren + 1;
+    pool_.put_back(std::move(job.trials));
+    if (stop.stop_requested() || pool_.closed()) return absl::OkStatus();
+    if (status.ok()) continue;
+    if (!absl::IsUnavailable(status)) return status;
+    if (barren >= kMostBarren)
+      return absl::UnavailableError(
+          fmt::format("{} in a row gave nothing; the last: {}", kMostBarren, std::string(status.message())));
+    recorder_.log(std::string(status.message()) + "; going on with a new one");
+  }
+}
+
+absl::Status Lane::run_job(Job& job, std::stop_token stop) {
+  const auto& kernel = kernels_.at(job.trials.front().planned.kernel());
+  auto session = execute::WorkerSession::start(kernel, base::Deadline(kStart));
+  if (!session.ok()) return cannot_go_on(std::string(session.status().message()));
+  const std::stop_callback cancel(stop, [&session] { (void)(*session)->cancel(); });
+  HOPYARD_RETURN_IF_ERROR(check_kernel((*session)->hello()));
+  HOPYARD_RETURN_IF_ERROR(recorder_.on_hello(kernel.name, (*session)->hello()));
+  v1::ToWorker message;
+  message.mutable_job()->set_job_id(job.trials.front().trial_id);
+  for (const auto& trial : job.trials) *message.mutable_job()->add_trials() = recorder_.spec_for(trial);
+  if (const auto sent = (*session)->send(message); !sent.ok()) return on_silence(job, **session, sent);
+  return take_results(job, **session, stop);
+}
+
+absl::Status Lane::take_results(Job& job, execute::WorkerSession& session, std::stop_token stop) {
+  while (!job.trials.empty()) {
+    // Each message of a trial gets the trial's whole patience: there are two.
+    const base::Deadline deadline(patience_for(recorder_.spec_for(job.trials.front())));
+    const auto message = session.receive(deadline);
+    if (stop.stop_requested()) return absl::OkStatus();
+    if (!message.ok()) return on_silence(job, session, message.status());
+    HOPYARD_RETURN_IF_ERROR(on_message(job, *message, session.hello()));
+    if (pool_.closed()) return absl::OkStatus();
+  }
+  return session.finish(base::Deadline(kEnd)).status();
+}
+
+absl::Status Lane::on_message(Job& job, const v1::FromWorker& message, const v1::Hello& hello) {
+  const store::PlannedRow& first = job.trials.front();
+  if (message.has_fatal()) return cannot_go_on(message.fatal().reason());
+  if (message.has_started() && message.started().trial_id() == first.trial_id) {
+    job.started = true;
+    recorder_.on_started(first);
+    return absl::OkStatus();
+  }
+  if (message.has_result() && message.result().trial_id() == first.trial_id) {
+    HOPYARD_RETURN_IF_ERROR(recorder_.on_result(first, message.result(), hello));
+    job.trials.pop_front();
+    job.progressed = true;
+    job.started = false;
+    return absl::OkStatus();
+  }
+  return cannot_go_on(fmt::format("expected word of trial {}, got another message", first.trial_id));
+}
+
+// The worker hung, died or spoke nonsense. Only a trial that it had begun can have caused that.
+absl::Status Lane::on_silence(Job& job, execute::WorkerSession& session, const absl::Status& why) {
+  std::string reason;
+  if (absl::IsDeadlineExceeded(why))
+    reason = "hung: nothing heard in time";
+  else if (absl::IsUnavailable(why))
+    reason = "worker ended: " + how_it_ended(session);
+  else
+    reason = "worker: " + std::string(why.message());
+  if (job.started) HOPYARD_RETURN_IF_ERROR(lose_first(job, reason, session.hello()));
+  return absl::UnavailableError(reason);
+}
+
+absl::Status Lane::lose_first(Job& job, const std::string& reason, const v1::Hello& hello) {
+  HOPYARD_RETURN_IF_ERROR(recorder_.on_loss(job.trials.front(), reason, hello));
+  job.trials.pop_front();
+  job.progressed = true;
+  job.started = false;
+  return absl::OkStatus();
+}
+
+// What a guest's kernel has is known only once it runs.
+absl::Status Lane::check_kernel(const v1::Hello& hello) const {
+  const auto& has = hello.congestion_controls();
+  for (const auto& name : needed_) {
+    if (std::find(has.begin(), has.end(), name) == has.end())
+      return absl::FailedPreconditionError(
+          fmt::format("kernel {} has no congestion control {}", hello.kernel_release(), name));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hopyard::run

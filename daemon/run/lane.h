@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// One worker after another, each with a job from the pool, until the pool is empty. Judges no trial; knows
+// when a worker has to be given up.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "execute/execution.h"
+#include "run/recorder.h"
+#include "run/trial_pool.h"
+
+namespace hopyard::run {
+
+class Lane {
+ public:
+  // `kernels`: for each kernel a trial may name, the one chosen for it. `needed`: congestion controls a
+  // kernel must have.
+  Lane(TrialPool& pool, Recorder& recorder, const std::map<std::string, execute::KernelOption>& kernels,
+       const std::vector<std::string>& needed)
+      : pool_(pool), recorder_(recorder), kernels_(kernels), needed_(needed) {}
+
+  // Until nothing is left, the pool is closed or `stop` is requested; a trial under way is then dropped
+  // without an outcome. Errors say why no worker can go on: several in a row gave nothing, the store takes
+  // nothing more (RESOURCE_EXHAUSTED and the like), or FAILED_PRECONDITION: the kernel lacks what the
+  // campaign needs.
+  absl::Status run(std::stop_token stop);
+
+ private:
+  struct Job {
+    std::deque<store::PlannedRow> trials;  // without an outcome yet; the first is the next
+    bool progressed = false;               // an outcome was recorded
+    bool started = false;                  // the worker has begun the first trial
+  };
+
+  // Ok: the job is done, or given up early because nothing more is wanted. UNAVAILABLE: this worker cannot go
+  // on, the next may. Other errors: none can.
+  absl::Status run_job(Job& job, std::stop_token stop);
+  absl::Status take_results(Job& job, execute::WorkerSession& session, std::stop_token stop);
+  absl::Status on_message(Job& job, const v1::FromWorker& message, const v1::Hello& hello);
+  absl::Status on_silence(Job& job, execute::WorkerSession& session, const absl::Status& why);
+  absl::Status lose_first(Job& job, const std::string& reason, const v1::Hello& hello);
+  absl::Status check_kernel(const v1::Hello& hello) const;
+
+  TrialPool& pool_;
+  Recorder& recorder_;
+  const std::map<std::string, execute::KernelOption>& kernels_;
+  const std::vector<std::string>& needed_;
+};
+
+}  // namespace hopyard::run

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/patience.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hopyard::run {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr double kSegmentBits = 1448 * 8;
+constexpr double kUnimpairedBps = 100e6;  // any machine does more
+constexpr double kFloorBps = 10e3;        // below it nothing is worth waiting for
+constexpr double kRoundTrips = 20;        // connecting, handshakes, slow start
+
+// What TCP gets at most: the path's rate, or what loss leaves a Reno-like sender (Mathis et al. 1997).
+double expected_bps(const v1::Path& path) {
+  double bps = path.has_rate_bps() ? static_cast<double>(path.rate_bps()) : kUnimpairedBps;
+  if (path.loss() > 0 && path.rtt_ns() > 0)
+    bps = std::min(bps,
+                   1.22 * kSegmentBits / (static_cast<double>(path.rtt_ns()) / 1e9 * std::sqrt(path.loss())));
+  return std::max(bps, kFloorBps);
+}
+
+}  // namespace
+
+std::chrono::nanoseconds patience_for(const v1::TrialSpec& trial) {
+  constexpr double kFactor = 4;
+  double expected_s = kRoundTrips * static_cast<double>(trial.path().rtt_ns()) / 1e9;
+  for (const auto& request : trial.workload().requests()) {
+    expected_s += static_cast<double>(request.body_bytes()) * 8 / expected_bps(trial.path());
+    expected_s += static_cast<double>(request.after().pause_ns()) / 1e9;
+  }
+  const auto allowed = std::chrono::duration<double>(kFactor * expected_s) + 30s;
+  return std::max<std::chrono::nanoseconds>(60s,
+                                            std::chrono::duration_cast<std::chrono::nanoseconds>(allowed));
+}
+
+}  // namespace hopyard::run

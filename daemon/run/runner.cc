@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/runner.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "fmt/format.h"
+#include "plan/reader.h"
+#include "plan/schedule.h"
+#include "run/ids.h"
+
+namespace hopyard::run {
+namespace {
+
+bool has_ended(v1::CampaignState state) {
+  return state == v1::DONE || state == v1::CANCELLED || state == v1::INTERRUPTED || state == v1::ABORTED;
+}
+
+std::vector<std::string> changes_of(const v1::CampaignText& text) {
+  std::vector<std::string> changes(text.set().begin(), text.set().end());
+  if (text.has_repetitions()) changes.push_back(fmt::format("--repetitions {}", text.repetitions()));
+  if (text.has_seed()) changes.push_back(fmt::format("--seed {}", text.seed()));
+  if (text.has_kernel()) changes.push_back("--kernel " + text.kernel());
+  if (text.has_clock()) changes.push_back("--clock " + text.clock());
+  return changes;
+}
+
+store::CampaignRow row_for(const v1::SubmitRequest& request, const v1::Campaign& campaign) {
+  store::CampaignRow row;
+  row.file = request.campaign().file();
+  row.text = request.campaign().yaml();
+  row.text_sha256 = plan::campaign_hash(request.campaign());
+  row.overrides = changes_of(request.campaign());
+  row.campaign = campaign;
+  row.jobs = std::max(request.jobs(), 1u);
+  row.submitted_unix_ns = base::unix_ns();
+  return row;
+}
+
+std::vector<store::PlannedRow> planned_rows(const std::string& id, const v1::Plan& plan) {
+  std::vector<store::PlannedRow> rows;
+  for (const auto& planned : plan.schedule()) rows.push_back({trial_id(id, planned.index()), planned});
+  return rows;
+}
+
+}  // namespace
+
+Runner::Runner(store::Store& store, Workshop& workshop, const Machine& machine, RunnerOptions options)
+    : store_(store), workshop_(workshop), machine_(machine), options_(std::move(options)) {}
+
+absl::StatusOr<std::unique_ptr<Runner>> Runner::start(store::Store& store, Workshop& workshop,
+                                                      const Machine& machine, RunnerOptions options) {
+  std::unique_ptr<Runner> runner(new Runner(store, workshop, machine, std::move(options)));
+  HOPYARD_RETURN_IF_ERROR(runner->take_up_unfinished());
+  runner->thread_ = std::thread([raw = runner.get()] { raw->loop(); });
+  return runner;
+}
+
+Runner::~Runner() {
+  stop_now();
+  if (thread_.joinable()) thread_.join();
+  events_.end_all();
+}
+
+void Runner::stop_now() {
+  const std::lock_guard lock(mutex_);
+  closing_ = true;
+  if (halt_ != Halt::kCancelled) halt_ = Halt::kStopping;
+  stop_.request_stop();
+  changed_.notify_all();
+}
+
+absl::Status Runner::take_up_unfinished() {
+  HOPYARD_ASSIGN_OR_RETURN(const auto campaigns, store_.list());
+  for (auto one = campaigns.rbegin(); one != campaigns.rend(); ++one) {  // oldest first
+    if (!has_ended(one->state())) queue_.push_back(one->campaign_id());
+  }
+  // One that ran already goes on before others begin.
+  std::stable_partition(queue_.begin(), queue_.end(), [this](const std::string& id) {
+    const auto status = store_.status(id);
+    return status.ok() && status->state() != v1::QUEUED;
+  });
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Planned> Runner::validate(const v1::CampaignText& text) const {
+  plan::Known known;
+  HOPYARD_ASSIGN_OR_RETURN(known.variants, workshop_.names());
+  HOPYARD_ASSIGN_OR_RETURN(known.kernels, machine_.kernel_names());
+  plan::ReadResult read = plan::read_campaign(text, known);
+  Planned planned;
+  planned.problems = std::move(read.problems);
+  if (planned.problems.empty()) planned.plan = plan::make_plan(read.campaign);
+  return planned;
+}
+
+absl::StatusOr<Planned> Runner::submit(const v1::SubmitRequest& request) {
+  HOPYARD_ASSIGN_OR_RETURN(Planned planned, validate(request.campaign()));
+  if (!planned.problems.empty()) return planned;
+  HOPYARD_ASSIGN_OR_RETURN(planned.campaign_id, store_planned(request, planned.plan));
+  enqueue(planned.campaign_id);
+  return planned;
+}
+
+absl::StatusOr<std::string> Runner::store_planned(const v1::SubmitRequest& request, const v1::Plan& plan) {
+  constexpr int kAttempts = 8;  // ids are random within a second
+  store::CampaignRow row = row_for(request, plan.campaign());
+  absl::Status stored;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    row.id = new_campaign_id(plan.campaign().name(), row.submitted_unix_ns);
+    stored = store_.add_campaign(row, planned_rows(row.id, plan));
+    if (!absl::IsAlreadyExists(stored)) break;
+  }
+  if (!stored.ok()) return stored;
+  return row.id;
+}
+
+absl::Status Runner::cancel(std::string_view ref) {
+  HOPYARD_ASSIGN_OR_RETURN(const std::string id, store_.resolve(ref));
+  std::unique_lock lock(mutex_);
+  if (current_ == id) {
+    halt_ = Halt::kCancelled;
+    stop_.request_stop();
+    changed_.wait(lock, [&] { return current_ != id; });
+    return absl::OkStatus();
+  }
+  const auto waiting = std::find(queue_.begin(), queue_.end(), id);
+  if (waiting == queue_.end())
+    return absl::FailedPreconditionError(fmt::format("cancel: {}: it has ended already", id));
+  queue_.erase(waiting);
+  lock.unlock();
+  end(id, v1::CANCELLED, "cancelled before it ran");
+  return absl::OkStatus();
+}
+
+absl::Status Runner::resume(std::string_view ref) {
+  HOPYARD_ASSIGN_OR_RETURN(const std::string id, store_.resolve(ref));
+  if (queued(id)) return absl::FailedPreconditionError(fmt::format("resume: {}: it has not ended", id));
+  HOPYARD_ASSIGN_OR_RETURN(const auto left, store_.without_outcome(id));
+  if (left.empty())
+    return absl::FailedPreconditionError(fmt::format("resume: {}: every trial has its outcome", id));
+  HOPYARD_RETURN_IF_ERROR(store_.set_state(id, v1::QUEUED, ""));
+  enqueue(id);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<Watcher>> Runner::watch(std::string_view ref) {
+  HOPYARD_ASSIGN_OR_RETURN(const std::string id, store_.resolve(ref));
+  auto watcher = events_.watch(id);
+  // Asked after the watcher was set up: an end between the two reaches it.
+  if (!queued(id)) events_.end(id);
+  return watcher;
+}
+
+bool Runner::idle() const {
+  const std::lock_guard lock(mutex_);
+  return current_.empty() && queue_.empty();
+}
+
+void Runner::drain(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  closing_ = true;
+  if (halt_ == Halt::kNone) halt_ = Halt::kDraining;
+  if (present_ != nullptr) present_->drain();
+  changed_.wait_for(lock, patience, [this] { return current_.empty(); });
+}
+
+bool Runner::queued(const std::string& id) const {
+  const std::lock_guard lock(mutex_);
+  return current_ == id || std::find(queue_.begin(), queue_.end(), id) != queue_.end();
+}
+
+void Runner::enqueue(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  if (current_ == id || std::find(queue_.begin(), queue_.end(), id) != queue_.end()) return;
+  queue_.push_back(id);
+  changed_.notify_all();
+}
+
+void Runner::loop() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return closing_ || !queue_.empty(); });
+    if (closing_) return;
+    current_ = queue_.front();
+    queue_.pop_front();
+    halt_ = Halt::kNone;
+    stop_ = std::stop_source();
+    const std::string id = current_;
+    lock.unlock();
+    work_on(id);
+    lock.lock();
+    current_.clear();
+    const bool idle = queue_.empty();
+    changed_.notify_all();
+    lock.unlock();
+    events_.end(id);  // for whoever began to watch while it ended
+    if (idle && options_.on_idle) options_.on_idle();
+    lock.lock();
+  }
+}
+
+void Runner::work_on(const std::string& id) {
+  CampaignRun run(store_, events_, workshop_, id, options_.tool_version, options_.record_figures);
+  std::stop_token stop;
+  {
+    const std::lock_guard lock(mutex_);
+    present_ = &run;
+    stop = stop_.get_token();
+    if (halt_ == Halt::kDraining) run.drain();
+  }
+  const std::optional<Ending> ending = run.run(stop);
+  Halt why;
+  {
+    const std::lock_guard lock(mutex_);
+    present_ = nullptr;
+    why = halt_;
+  }
+  if (ending)
+    end(id, ending->state, ending->reason);
+  else if (why == Halt::kCancelled)
+    end(id, v1::CANCELLED, "cancelled");
+  // Else the daemon ends: the state stays, and the next runner takes the campaign up again.
+}
+
+void Runner::end(const std::string& id, v1::CampaignState state, const std::string& reason) {
+  v1::CampaignEvent event;
+  // A store that takes nothing more cannot keep the state either; watchers learn of it all the same.
+  const absl::Status stored = store_.set_state(id, state, reason);
+  if (auto status = store_.status(id); status.ok()) *event.mutable_status() = *std::move(status);
+  event.mutable_status()->set_state(state);
+  event.mutable_status()->set_reason(reason);
+  if (!stored.ok()) event.set_log(std::string(stored.message()));
+  events_.publish(id, event);
+  events_.end(id);
+}
+
+}  // namespace hopyard::run

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// A campaign's life: submitted, queued, prepared, run, ended; resumed after a restart. Decides nothing about
+// a trial's verdict and does not know how its figures are made.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/status.h"
+#include "hopyard/v1/service.pb.h"
+#include "run/campaign_run.h"
+#include "run/events.h"
+#include "run/machine.h"
+#include "run/workshop.h"
+#include "store/store.h"
+
+namespace hopyard::run {
+
+// Either problems, or a plan; with an id if it was submitted.
+struct Planned {
+  std::vector<v1::Problem> problems;
+  v1::Plan plan;
+  std::string campaign_id;
+};
+
+struct RunnerOptions {
+  std::string tool_version;
+  // Computes and stores what a finished campaign's pairs say; called before it counts as DONE.
+  std::function<absl::Status(const std::string& campaign_id)> record_figures;
+  // Called, on any thread, whenever the runner has nothing left to do.
+  std::function<void()> on_idle;
+};
+
+// One campaign runs at a time, others wait in order of submission. All functions are thread-safe.
+class Runner {
+ public:
+  // Takes up what the store says was queued, in preparation or running. The others must outlive the runner.
+  static absl::StatusOr<std::unique_ptr<Runner>> start(store::Store& store, Workshop& workshop,
+                                                       const Machine& machine, RunnerOptions options);
+  // Ends workers at once; what has no outcome yet is taken up by the next runner on this store.
+  ~Runner();
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+
+  // Reads, checks and plans; stores nothing.
+  absl::StatusOr<Planned> validate(const v1::CampaignText& text) const;
+  // Stores and queues; nothing is stored where there are problems.
+  absl::StatusOr<Planned> submit(const v1::SubmitRequest& request);
+  // Ends a campaign that waits or runs, keeping what was measured; returns once it has ended.
+  // FAILED_PRECONDITION: it has ended already.
+  absl::Status cancel(std::string_view ref);
+  // Queues an ended campaign's planned trials without an outcome. FAILED_PRECONDITION: nothing is left to
+  // run, or it has not ended.
+  absl::Status resume(std::string_view ref);
+  // Events from now on; at its end already if the campaign has ended.
+  absl::StatusOr<std::shared_ptr<Watcher>> watch(std::string_view ref);
+
+  bool idle() const;
+  // Starts no further trial, and returns once those in flight have their outcome, or after `patience`. What
+  // is left is taken up by the next runner on this store.
+  void drain(std::chrono::milliseconds patience);
+  // Ends workers at once and takes nothing more from the queue; ends a drain() under way.
+  void stop_now();
+
+ private:
+  // Why the present campaign has to stop early.
+  enum class Halt { kNone, kCancelled, kDraining, kStopping };
+  Runner(store::Store& store, Workshop& workshop, const Machine& machine, RunnerOptions options);
+  absl::Status take_up_unfinished();
+  absl::StatusOr<std::string> store_planned(const v1::SubmitRequest& request, const v1::Plan& plan);
+  void loop();
+  void work_on(const std::string& id);
+  void end(const std::string& id, v1::CampaignState state, const std::string& reason);
+  bool queued(const std::string& id) const;
+  void enqueue(const std::string& id);
+
+  store::Store& store_;
+  Workshop& workshop_;
+  const Machine& machine_;
+  const RunnerOptions options_;
+  Events events_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::string> queue_;
+  std::string current_;  // empty: none
+  CampaignRun* present_ = nullptr;
+  Halt halt_ = Halt::kNone;
+  bool closing_ = false;   // takes nothing more from the queue
+  std::stop_source stop_;  // of the present campaign
+  std::thread thread_;
+};
+
+}  // namespace hopyard::run
