@@ -12,8 +12,8 @@ class BareBed : public Bed {
 
   const server::Listen& listen() const override { return listen_; }
   const lab::NetNamespace* server_namespace() const override { return nullptr; }
-  absl::Status snapshot(const std::string&, v1::TrialResult&) const override { return absl::OkStatus(); }
-  absl::Status snapshot_server(const std::string&, v1::TrialResult&) const override {
+  absl::Status snapshot(const std::string&, int, v1::TrialResult&) const override { return absl::OkStatus(); }
+  absl::Status snapshot_server(const std::string&, int, v1::TrialResult&) const override {
     return absl::OkStatus();
   }
   absl::Status observe(v1::TrialResult&) const override { return absl::OkStatus(); }

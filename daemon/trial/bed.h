@@ -28,10 +28,12 @@ class Bed {
   virtual uint32_t send_buffer_bytes() const { return 0; }        // the server's SO_SNDBUF; 0: the kernel's
   virtual absl::StatusOr<base::Fd> client_socket() const = 0;     // unconnected
 
-  // Adds snapshots of both ends' sockets and all qdiscs, named `at`, to `result`. Forks and opens nothing.
-  virtual absl::Status snapshot(const std::string& at, v1::TrialResult& result) const = 0;
+  // Adds snapshots of both ends of the connection behind `client_fd` and of all qdiscs, named `at`, to
+  // `result`. Forks and opens nothing.
+  virtual absl::Status snapshot(const std::string& at, int client_fd, v1::TrialResult& result) const = 0;
   // The server's socket alone, for use inside the client's run.
-  virtual absl::Status snapshot_server(const std::string& at, v1::TrialResult& result) const = 0;
+  virtual absl::Status snapshot_server(const std::string& at, int client_fd,
+                                       v1::TrialResult& result) const = 0;
   // Reads the bed back into result.environment.
   virtual absl::Status observe(v1::TrialResult& result) const = 0;
   // Takes it down; all of its sockets must be closed and its processes gone. Sets

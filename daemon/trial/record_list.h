@@ -10,8 +10,8 @@
 
 namespace hopyard::trial {
 
-// The largest plaintext a record may carry once an early budget is spent: the variant's fragment or nginx's output
-// buffer, whichever is smaller, in bytes.
+// The largest plaintext a record may carry once an early budget is spent: the variant's fragment or nginx's
+// output buffer, whichever is smaller, in bytes.
 uint32_t record_bound_bytes(const v1::TrialSpec& spec);
 
 // Plaintext sizes, in order, of `total_bytes` (head and body) sent on a fresh connection: nginx hands over

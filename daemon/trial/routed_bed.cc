@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `routed` path: three namespaces with fq and netem, watched over netlink.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <optional>
 
 #include "lab/path.h"
@@ -35,16 +39,17 @@ class RoutedBed final : public Bed {
   const lab::NetNamespace* server_namespace() const override { return &path_->in(lab::Side::kServer); }
   absl::StatusOr<base::Fd> client_socket() const override { return path_->tcp_socket(lab::Side::kClient); }
 
-  absl::Status snapshot(const std::string& at, v1::TrialResult& result) const override;
-  absl::Status snapshot_server(const std::string& at, v1::TrialResult& result) const override {
-    return snapshot_side(lab::Side::kServer, at, result);
+  absl::Status snapshot(const std::string& at, int client_fd, v1::TrialResult& result) const override;
+  absl::Status snapshot_server(const std::string& at, int client_fd, v1::TrialResult& result) const override {
+    return snapshot_side(lab::Side::kServer, at, client_fd, result);
   }
   absl::Status observe(v1::TrialResult& result) const override;
   absl::Status tear_down(const base::Deadline& deadline, v1::TrialResult& result) override;
   void check(const v1::TrialSpec& spec, const v1::TrialResult& result, CheckList& checks) const override;
 
  private:
-  absl::Status snapshot_side(lab::Side side, const std::string& at, v1::TrialResult& result) const;
+  absl::Status snapshot_side(lab::Side side, const std::string& at, int client_fd,
+                             v1::TrialResult& result) const;
   lab::RoutedSpec spec_;
   server::Listen listen_;
   std::optional<lab::RoutedPath> path_;
@@ -52,15 +57,26 @@ class RoutedBed final : public Bed {
   mutable std::vector<lab::QdiscSnapshot> qdiscs_;
 };
 
-absl::Status RoutedBed::snapshot_side(lab::Side side, const std::string& at, v1::TrialResult& result) const {
-  HOPYARD_ASSIGN_OR_RETURN(const auto sockets, path_->snapshot_sockets(side, kPort));
-  for (const auto& socket : sockets) *result.add_sockets() = to_evidence(at, socket);
+absl::StatusOr<uint16_t> local_port(int fd) {
+  sockaddr_in address{};
+  socklen_t length = sizeof address;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) != 0) {
+    return base::errno_status("getsockname", "client socket");
+  }
+  return ntohs(address.sin_port);
+}
+
+absl::Status RoutedBed::snapshot_side(lab::Side side, const std::string& at, int client_fd,
+                                      v1::TrialResult& result) const {
+  HOPYARD_ASSIGN_OR_RETURN(const uint16_t client_port, local_port(client_fd));
+  HOPYARD_ASSIGN_OR_RETURN(const auto socket, path_->snapshot_connection(side, client_port, kPort));
+  *result.add_sockets() = to_evidence(at, socket);
   return absl::OkStatus();
 }
 
-absl::Status RoutedBed::snapshot(const std::string& at, v1::TrialResult& result) const {
-  HOPYARD_RETURN_IF_ERROR(snapshot_side(lab::Side::kClient, at, result));
-  HOPYARD_RETURN_IF_ERROR(snapshot_side(lab::Side::kServer, at, result));
+absl::Status RoutedBed::snapshot(const std::string& at, int client_fd, v1::TrialResult& result) const {
+  HOPYARD_RETURN_IF_ERROR(snapshot_side(lab::Side::kClient, at, client_fd, result));
+  HOPYARD_RETURN_IF_ERROR(snapshot_side(lab::Side::kServer, at, client_fd, result));
   HOPYARD_ASSIGN_OR_RETURN(qdiscs_, path_->snapshot_qdiscs());
   for (const auto& qdisc : qdiscs_) *result.add_qdiscs() = to_evidence(at, qdisc);
   return absl::OkStatus();

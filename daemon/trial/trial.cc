@@ -62,10 +62,11 @@ absl::Status run_client(const v1::TrialSpec& spec, const Bed& bed, std::chrono::
   probe.endpoint.address = bed.listen().address;
   probe.endpoint.length = bed.listen().length;
   HOPYARD_ASSIGN_OR_RETURN(probe.socket, bed.client_socket());
-  probe.settled = [&] { snapshots.Update(bed.snapshot("before", result)); };
-  probe.completed = [&] { snapshots.Update(bed.snapshot("after", result)); };
+  const int fd = probe.socket.get();  // stays open as long as the probe calls back
+  probe.settled = [&] { snapshots.Update(bed.snapshot("before", fd, result)); };
+  probe.completed = [&] { snapshots.Update(bed.snapshot("after", fd, result)); };
   probe.before_request = [&](std::string_view name) {
-    snapshots.Update(bed.snapshot_server(fmt::format("request:{}", name), result));
+    snapshots.Update(bed.snapshot_server(fmt::format("request:{}", name), fd, result));
   };
   *result.mutable_client() = probe::run(std::move(probe));
   return snapshots;
