@@ -2,6 +2,7 @@
 // docs/campaign-reference.md states every key as campaign.proto does, word for word, and no other.
 #include <set>
 
+#include "absl/strings/str_replace.h"
 #include "base/fd.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
@@ -15,9 +16,8 @@ namespace hopyard::plan {
 namespace {
 
 std::string row(const Key& key) {
-  std::string expected = key.expectation();
   // A bar inside a table's cell would end it.
-  for (size_t at = 0; (at = expected.find('|', at)) != std::string::npos; at += 2) expected.insert(at, "\\");
+  const std::string expected = absl::StrReplaceAll(key.expectation(), {{"|", "\\|"}});
   return fmt::format("| `{}` | {} | {} |\n", key.name, key.rule->required() ? "yes" : "no", expected);
 }
 
