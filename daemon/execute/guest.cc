@@ -52,6 +52,7 @@ absl::StatusOr<base::Child> start_guest(const GuestSpec& spec) {
   options.stderr_fd = spec.console_fd;
   // The keeper watches its standard input instead: a death signal would come with the end of this thread.
   options.parent_death_signal = 0;
+  options.new_process_group = true;  // a terminal's Ctrl-C is not for the guest
   return base::Child::start(options);
 }
 

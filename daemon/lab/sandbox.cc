@@ -52,7 +52,7 @@ absl::Status unshare_as_root(int flags) {
 // Inside, as the pid namespace's own: the mounts a worker sees.
 absl::Status make_own_mounts() {
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
-    return errno_status("make mounts private", "/");
+    return errno_status("make mounts private", "/ (in a chroot it is no mount of its own)");
   }
   if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
     return errno_status("mount proc", "/proc");

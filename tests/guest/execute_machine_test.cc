@@ -151,7 +151,6 @@ TEST(Confined, GuestsRunAndLeaveNothingWhereNamespacesAreForbidden) {
 }
 
 TEST(Forbidden, HostIsNotUsableAndSaysWhy) {
-  if (!is_confined()) GTEST_SKIP() << "for the confined program";
   const auto kernels = list_kernels();
   ASSERT_TRUE(kernels.ok()) << kernels.status();
   EXPECT_FALSE(kernels->at(0).unix_usable);
@@ -234,6 +233,8 @@ int main(int argc, char** argv) {
                hopyard::execute::kDebianUml);
     return 77;
   }
+  // Some tests are for the program run again in confinement only, which names them.
+  if (!hopyard::execute::is_confined()) testing::GTEST_FLAG(filter) = "-Forbidden.*";
   testing::InitGoogleMock(&argc, argv);
   return RUN_ALL_TESTS();
 }
