@@ -9,7 +9,6 @@ namespace hopyard::netlink {
 
 // Attributes the C headers of Debian 12 do not name yet; numbers are the kernel's ABI.
 inline constexpr uint16_t kTcaNetemPrngSeed = 14;     // Linux 6.6
-inline constexpr uint16_t kTcaFqPriomap = 16;         // Linux 6.7
 inline constexpr uint16_t kTcaFqWeights = 17;         // Linux 6.7
 inline constexpr uint16_t kTcaFqOffloadHorizon = 18;  // Linux 6.13
 
