@@ -53,7 +53,8 @@ std::optional<Ending> CampaignRun::run(std::stop_token stop) {
     if (draining_) pool_->close();
   }
   if (const auto status = set_state(v1::PREPARING); !status.ok()) return ending_of(v1::INTERRUPTED, status);
-  const absl::Status prepared = prepare(needs, stop);
+  const std::stop_callback stop_too(stop, [this] { stop_preparing_.request_stop(); });
+  const absl::Status prepared = prepare(needs, stop_preparing_.get_token());
   if (stop.stop_requested() || pool_->closed()) return std::nullopt;
   if (!prepared.ok()) return ending_of(v1::ABORTED, prepared);
   if (const auto status = set_state(v1::RUNNING); !status.ok()) return ending_of(v1::INTERRUPTED, status);
@@ -69,6 +70,7 @@ std::optional<Ending> CampaignRun::run(std::stop_token stop) {
 void CampaignRun::drain() {
   const std::lock_guard lock(mutex_);
   draining_ = true;
+  stop_preparing_.request_stop();
   if (pool_) pool_->close();
 }
 

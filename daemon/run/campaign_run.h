@@ -42,7 +42,7 @@ class CampaignRun {
 
   // Blocks. Once `stop` is requested it ends within a second or two, dropping the trials in flight.
   std::optional<Ending> run(std::stop_token stop);
-  // Lets the trials in flight end and starts no other. From any thread.
+  // Lets the trials in flight end and starts no other; preparing ends at once. From any thread.
   void drain();
 
  private:
@@ -68,6 +68,7 @@ class CampaignRun {
   uint32_t jobs_ = 1;
   std::optional<Recorder> recorder_;
   std::map<std::string, execute::KernelOption> kernels_;
+  std::stop_source stop_preparing_;
   std::mutex mutex_;  // guards what drain() touches
   std::optional<TrialPool> pool_;
   bool draining_ = false;

@@ -98,7 +98,9 @@ absl::StatusOr<Planned> Runner::submit(const v1::SubmitRequest& request) {
   HOPYARD_ASSIGN_OR_RETURN(Planned planned, validate(request.campaign()));
   if (!planned.problems.empty()) return planned;
   HOPYARD_ASSIGN_OR_RETURN(planned.campaign_id, store_planned(request, planned.plan));
-  enqueue(planned.campaign_id);
+  const std::lock_guard lock(mutex_);
+  queue_.push_back(planned.campaign_id);
+  changed_.notify_all();
   return planned;
 }
 
@@ -128,19 +130,24 @@ absl::Status Runner::cancel(std::string_view ref) {
   if (waiting == queue_.end())
     return absl::FailedPreconditionError(fmt::format("cancel: {}: it has ended already", id));
   queue_.erase(waiting);
+  const v1::CampaignEvent last = settle(id, Ending{v1::CANCELLED, "cancelled before it ran"});
   lock.unlock();
-  end(id, v1::CANCELLED, "cancelled before it ran");
+  events_.publish(id, last);
+  events_.end(id);
   return absl::OkStatus();
 }
 
 absl::Status Runner::resume(std::string_view ref) {
   HOPYARD_ASSIGN_OR_RETURN(const std::string id, store_.resolve(ref));
-  if (queued(id)) return absl::FailedPreconditionError(fmt::format("resume: {}: it has not ended", id));
+  const std::lock_guard lock(mutex_);
+  if (waits_or_runs(id))
+    return absl::FailedPreconditionError(fmt::format("resume: {}: it has not ended", id));
   HOPYARD_ASSIGN_OR_RETURN(const auto left, store_.without_outcome(id));
   if (left.empty())
     return absl::FailedPreconditionError(fmt::format("resume: {}: every trial has its outcome", id));
   HOPYARD_RETURN_IF_ERROR(store_.set_state(id, v1::QUEUED, ""));
-  enqueue(id);
+  queue_.push_back(id);
+  changed_.notify_all();
   return absl::OkStatus();
 }
 
@@ -148,7 +155,8 @@ absl::StatusOr<std::shared_ptr<Watcher>> Runner::watch(std::string_view ref) {
   HOPYARD_ASSIGN_OR_RETURN(const std::string id, store_.resolve(ref));
   auto watcher = events_.watch(id);
   // Asked after the watcher was set up: an end between the two reaches it.
-  if (!queued(id)) events_.end(id);
+  const std::lock_guard lock(mutex_);
+  if (!waits_or_runs(id)) events_.end(id);
   return watcher;
 }
 
@@ -165,16 +173,8 @@ void Runner::drain(std::chrono::milliseconds patience) {
   changed_.wait_for(lock, patience, [this] { return current_.empty(); });
 }
 
-bool Runner::queued(const std::string& id) const {
-  const std::lock_guard lock(mutex_);
+bool Runner::waits_or_runs(const std::string& id) const {
   return current_ == id || std::find(queue_.begin(), queue_.end(), id) != queue_.end();
-}
-
-void Runner::enqueue(const std::string& id) {
-  const std::lock_guard lock(mutex_);
-  if (current_ == id || std::find(queue_.begin(), queue_.end(), id) != queue_.end()) return;
-  queue_.push_back(id);
-  changed_.notify_all();
 }
 
 void Runner::loop() {
@@ -188,19 +188,23 @@ void Runner::loop() {
     stop_ = std::stop_source();
     const std::string id = current_;
     lock.unlock();
-    work_on(id);
+    const std::optional<Ending> ending = work_on(id);
     lock.lock();
+    // Under one lock, so that whoever sees that it ended can resume it.
+    const v1::CampaignEvent last = settle(id, ending);
     current_.clear();
     const bool idle = queue_.empty();
     changed_.notify_all();
     lock.unlock();
-    events_.end(id);  // for whoever began to watch while it ended
+    if (ending) events_.publish(id, last);
+    events_.end(id);
     if (idle && options_.on_idle) options_.on_idle();
     lock.lock();
   }
 }
 
-void Runner::work_on(const std::string& id) {
+// Nothing if the daemon ends: the state stays, and the next runner takes the campaign up again.
+std::optional<Ending> Runner::work_on(const std::string& id) {
   CampaignRun run(store_, events_, workshop_, id, options_.tool_version, options_.record_figures);
   std::stop_token stop;
   {
@@ -209,30 +213,24 @@ void Runner::work_on(const std::string& id) {
     stop = stop_.get_token();
     if (halt_ == Halt::kDraining) run.drain();
   }
-  const std::optional<Ending> ending = run.run(stop);
-  Halt why;
-  {
-    const std::lock_guard lock(mutex_);
-    present_ = nullptr;
-    why = halt_;
-  }
-  if (ending)
-    end(id, ending->state, ending->reason);
-  else if (why == Halt::kCancelled)
-    end(id, v1::CANCELLED, "cancelled");
-  // Else the daemon ends: the state stays, and the next runner takes the campaign up again.
+  std::optional<Ending> ending = run.run(stop);
+  const std::lock_guard lock(mutex_);
+  present_ = nullptr;
+  if (!ending && halt_ == Halt::kCancelled) ending = Ending{v1::CANCELLED, "cancelled"};
+  return ending;
 }
 
-void Runner::end(const std::string& id, v1::CampaignState state, const std::string& reason) {
+// The campaign's last event, its state stored. A store that takes nothing more cannot keep the state either;
+// watchers learn of it all the same.
+v1::CampaignEvent Runner::settle(const std::string& id, const std::optional<Ending>& ending) {
   v1::CampaignEvent event;
-  // A store that takes nothing more cannot keep the state either; watchers learn of it all the same.
-  const absl::Status stored = store_.set_state(id, state, reason);
+  if (!ending) return event;
+  const absl::Status stored = store_.set_state(id, ending->state, ending->reason);
   if (auto status = store_.status(id); status.ok()) *event.mutable_status() = *std::move(status);
-  event.mutable_status()->set_state(state);
-  event.mutable_status()->set_reason(reason);
+  event.mutable_status()->set_state(ending->state);
+  event.mutable_status()->set_reason(ending->reason);
   if (!stored.ok()) event.set_log(std::string(stored.message()));
-  events_.publish(id, event);
-  events_.end(id);
+  return event;
 }
 
 }  // namespace hopyard::run

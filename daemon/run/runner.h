@@ -77,10 +77,9 @@ class Runner {
   absl::Status take_up_unfinished();
   absl::StatusOr<std::string> store_planned(const v1::SubmitRequest& request, const v1::Plan& plan);
   void loop();
-  void work_on(const std::string& id);
-  void end(const std::string& id, v1::CampaignState state, const std::string& reason);
-  bool queued(const std::string& id) const;
-  void enqueue(const std::string& id);
+  std::optional<Ending> work_on(const std::string& id);
+  v1::CampaignEvent settle(const std::string& id, const std::optional<Ending>& ending);
+  bool waits_or_runs(const std::string& id) const;  // under the lock
 
   store::Store& store_;
   Workshop& workshop_;
