@@ -34,7 +34,7 @@ const std::map<std::string, Rooms> kArrows = {
     {"execute", {"base", "proto"}},
     {"run", {"plan", "variant", "execute", "store", "stats", "base", "proto"}},
     {"rpc", {"run", "store", "stats", "base", "proto", "grpc"}},
-    {"main.cc", {"rpc", "run", "store", "base", "proto", "grpc"}},
+    {"main.cc", {"rpc", "run", "store", "variant", "base", "proto", "grpc"}},
     {"cli", {"base", "proto", "grpc"}},
 };
 
@@ -58,6 +58,7 @@ std::string text_of(const fs::path& path) {
 std::string target(const std::string& include) {
   if (include.find("grpc") != std::string::npos) return "grpc";
   if (include.starts_with("hopyard/v1/")) return "proto";
+  if (include.find('/') == std::string::npos) return "";  // <variant> is not a room
   const std::string room = include.substr(0, include.find('/'));
   return kArrows.count(room) > 0 ? room : "";
 }
