@@ -13,7 +13,7 @@
 
 namespace hopyard::variant {
 
-// The archive roots that can serve any Debian release ("http://deb.debian.org/debian"), from the output of
+// The archive roots that can serve any Debian release ("http://mirror/debian"), from the output of
 // `apt-get --print-uris update`: those that give this machine's main component, best first, none twice.
 std::vector<std::string> archive_roots(std::string_view print_uris_output, std::string_view codename);
 
