@@ -13,6 +13,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kStart = 60s;  // a guest boots in about a second; a busy machine takes its time
 constexpr auto kEnd = 10s;
+constexpr size_t kLongestReason = 400;
 constexpr int kMostBarren = 3;  // workers in a row without an outcome before we stop trying
 
 absl::Status cannot_go_on(const std::string& cause) { return absl::UnavailableError("worker: " + cause); }
@@ -20,7 +21,11 @@ absl::Status cannot_go_on(const std::string& cause) { return absl::UnavailableEr
 std::string how_it_ended(execute::WorkerSession& session) {
   const auto end = session.finish(base::Deadline(kEnd));
   if (!end.ok()) return std::string(end.status().message());
-  return end->log.empty() ? end->exit.describe() : end->exit.describe() + ": " + end->log;
+  std::string text = end->log.empty() ? end->exit.describe() : end->exit.describe() + ": " + end->log;
+  // A reason is one line of a table.
+  while (text.ends_with('\n')) text.pop_back();
+  std::replace(text.begin(), text.end(), '\n', ';');
+  return text.substr(0, kLongestReason);
 }
 
 }  // namespace

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the end-to-end tests share: a private place for everything, the real programs, and questions asked of the
+# database with the plain sqlite3 program. Sourced with the folder of the programs and of the source tree as $1 and $2.
+set -euo pipefail
+bin=$1
+source_dir=$2
+place=$(mktemp -d "${TMPDIR:-/tmp}/e2e-XXXXXX")
+export XDG_STATE_HOME=$place/state XDG_RUNTIME_DIR=$place/run XDG_CONFIG_HOME=$place/config
+mkdir -p "$XDG_STATE_HOME" "$XDG_RUNTIME_DIR" "$XDG_CONFIG_HOME"
+db=$place/e2e.db
+hopyard=("$bin/hopyard" --db "$db")
+daemon_pid=
+
+fail() {
+  printf 'FAILED: %s\n' "$*" >&2
+  tail -n 20 "$place"/*.log >&2 || true
+  exit 1
+}
+expect() { # what, wanted, got
+  [ "$2" = "$3" ] || fail "$1: expected $2, got $3"
+}
+query() { sqlite3 -readonly "$db" "$1"; }
+
+# Ends only the daemon this test started.
+finish() {
+  [ -z "$daemon_pid" ] || kill -KILL "$daemon_pid" 2>/dev/null || true
+  [ -z "$daemon_pid" ] || wait "$daemon_pid" 2>/dev/null || true
+  await_gone "$(descendants "$$")" || true
+  rm -rf "$place"
+}
+trap finish EXIT
+
+# Starts a daemon of our own and waits until it listens.
+start_daemon() {
+  mkfifo "$place/ready.$$" 2>/dev/null || true
+  "$bin/hopyardd" --db "$db" >"$place/ready.$$" 2>>"$place/daemon.log" </dev/null &
+  daemon_pid=$!
+  local line
+  read -r line <"$place/ready.$$" || fail "the daemon said nothing"
+  case $line in
+    listening*) ;;
+    *) fail "the daemon: $line" ;;
+  esac
+}
+stop_daemon() {
+  kill -TERM "$daemon_pid"
+  wait "$daemon_pid" || fail "the daemon ended with status $?"
+  daemon_pid=
+}
+
+# "pid ppid comm" of every process.
+processes() {
+  { cat /proc/[0-9]*/stat 2>/dev/null || true; } | sed -n 's/^\([0-9]*\) (\(.*\)) . \([0-9]*\) .*/\1 \3 \2/p'
+}
+# All pids below pid $1.
+descendants() {
+  processes | awk -v root="$1" '
+    { parent[$1] = $2 }
+    END {
+      for (pid in parent)
+        for (up = pid; up in parent && up != root; up = parent[up])
+          if (parent[up] == root) { print pid; break }
+    }'
+}
+# Waits until none of the pids in $1 is there any more; they are not our children.
+await_gone() {
+  local pid
+  for pid in $1; do timeout 20 tail --pid="$pid" -f /dev/null || return 1; done
+}
+
+# The highest resident memory of a process so far, in KiB.
+peak_kib() { awk '/^VmHWM:/ { print $2 }' "/proc/$1/status" 2>/dev/null || true; }
+
+# Everything of the host that a campaign must leave as it was.
+host_state() (
+  set +e +o pipefail  # what is not there is told by its absence
+  ip -o link | sed 's/^[0-9]*: //'
+  ip -o addr | sed 's/ valid_lft.*//; s/^[0-9]*: //'
+  ip route
+  ip -6 route 2>/dev/null | sed 's/ expires.*//'
+  tc qdisc
+  find /proc/sys/net -type f ! -name '*count*' ! -name '*stat*' -exec grep -H . {} + 2>/dev/null | sort
+  ls /run/netns 2>/dev/null
+  cut -d' ' -f1 /proc/modules 2>/dev/null | sort
+  find /tmp /var/tmp /dev/shm -maxdepth 1 \( -name '*hopyard*' -o -name '*uml*' -o -name '*nginx*' \) 2>/dev/null | sort
+  ls -a "$HOME/.uml" 2>/dev/null
+  true
+)
+expect_host_unchanged() { # file with the state before
+  host_state >"$place/host.after"
+  diff -u "$1" "$place/host.after" >&2 || fail "the host is not as it was"
+}
+
+# A campaign over a Unix-domain socket that any machine can run: $1 repetitions of one short trial.
+write_local_campaign() {
+  cat >"$place/local.yaml" <<END
+name: local
+question: Does a campaign survive what happens to it?
+repetitions: $1
+cases: [{name: A, variant: stock}]
+paths: [{name: local, kind: unix}]
+workloads: [{name: h1-one, protocol: h1, requests: [{name: body, body: 128KiB}]}]
+END
+}
+
+# Reads events of campaign $1 until $2 trials have an outcome, or the campaign ends.
+await_outcomes() {
+  local event seen=0
+  while [ "$seen" -lt "$2" ] && read -r event; do
+    case $event in *'"finished":'*) seen=$((seen + 1)) ;; esac
+  done < <(exec "${hopyard[@]}" --json watch "$1" 2>/dev/null)
+}

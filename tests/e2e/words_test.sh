@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The command line's contract: exit codes, where errors point, data on standard output, and exports that others can read.
+. "$(dirname "$0")/lib.sh"
+
+code() { # wanted, command …
+  local wanted=$1 status=0
+  shift
+  "$@" >"$place/out" 2>"$place/err" || status=$?
+  [ "$status" = "$wanted" ] || fail "$*: expected exit code $wanted, got $status: $(cat "$place/err")"
+}
+
+echo "== no daemon"
+code 69 "${hopyard[@]}" submit "$source_dir/scenarios/quick.yaml"
+code 69 "${hopyard[@]}" list --socket "$place/nobody.sock"
+code 69 "${hopyard[@]}" watch last
+grep -q "hopyardd" "$place/err" || fail "it does not say how to start a daemon"
+
+echo "== usage"
+code 2 "${hopyard[@]}"
+code 2 "${hopyard[@]}" frob
+code 2 "${hopyard[@]}" run "$place/no-such.yaml"
+code 2 "${hopyard[@]}" compare last --pair A
+code 0 "${hopyard[@]}" --help
+
+echo "== an invalid campaign: every problem with its place, nothing stored"
+write_local_campaign 2
+sed 's/repetitions: 2/repititions: 2/; s/128KiB/128/' "$place/local.yaml" >"$place/broken.yaml"
+code 2 "${hopyard[@]}" run "$place/broken.yaml"
+grep -q "^$place/broken.yaml:3:1: " "$place/err" || fail "the misspelt key has no place: $(cat "$place/err")"
+[ "$(grep -c "^$place/broken.yaml:" "$place/err")" -ge 2 ] || fail "not every problem is told: $(cat "$place/err")"
+code 2 "${hopyard[@]}" plan "$place/local.yaml" --set paths.0.loss=140%
+code 2 "${hopyard[@]}" plan "$place/local.yaml" --kernel frob
+expect "campaigns" 0 "$(query "SELECT COUNT(*) FROM v_campaign")"
+
+echo "== plan counts"
+code 0 "${hopyard[@]}" --json plan "$source_dir/scenarios/static4k-smoke.yaml"
+for line in '"connections": 12' '"responses": 16' '"trials": 12'; do
+  grep -q "$line" "$place/out" || fail "plan --json has no $line"
+done
+code 0 "${hopyard[@]}" plan "$place/local.yaml" --json --repetitions 7
+grep -q '"trials": 7' "$place/out" || fail "--repetitions changes nothing"
+
+echo "== a run by a private daemon: table on standard output, plain lines on standard error"
+code 0 "${hopyard[@]}" run "$place/local.yaml" --seed 99
+grep -q "complete ms" "$place/out" || fail "no table: $(cat "$place/out")"
+grep -q "2/2 .*passed" "$place/err" || fail "no lines: $(cat "$place/err")"
+! grep -q $'\r' "$place/err" || fail "a progress bar in a log"
+expect "seed" 99 "$(query "SELECT seed FROM v_campaign")"
+id=$(query "SELECT campaign_id FROM v_campaign")
+
+echo "== what was measured, afterwards"
+code 0 "${hopyard[@]}" list
+grep -q "$id  DONE" "$place/out" || fail "list: $(cat "$place/out")"
+code 0 "${hopyard[@]}" show "${id%-*}"
+code 0 "${hopyard[@]}" show "$id.00001"
+grep -q "holds\|HOLDS" "$place/out" || fail "show of a trial has no checks: $(cat "$place/out")"
+code 0 "${hopyard[@]}" --json summary last
+grep -q '"metric": "complete_ns"' "$place/out" || fail "summary --json: $(head -c 600 "$place/out")"
+code 2 "${hopyard[@]}" compare last --pair A,nobody
+code 1 "${hopyard[@]}" show 19700101
+code 0 "${hopyard[@]}" export last --view v_response --format csv
+expect "CSV lines" 3 "$(wc -l <"$place/out")"
+code 0 "${hopyard[@]}" export last --view v_tls_record -o "$place/records.jsonl"
+expect "JSON lines" "$(query "SELECT COUNT(*) FROM v_tls_record")" "$(wc -l <"$place/records.jsonl")"
+code 1 "${hopyard[@]}" export last --view v_tls_record -o "$place/records.jsonl"
+code 1 "${hopyard[@]}" export last --view sqlite_master
+code 0 "${hopyard[@]}" export last --format sqlite -o "$place/copy.db"
+expect "trials in the copy" 2 "$(sqlite3 "$place/copy.db" "SELECT COUNT(*) FROM v_trial WHERE verdict = 'passed'")"
+code 0 "${hopyard[@]}" db check
+code 0 "${hopyard[@]}" variants show adaptive
+code 2 "${hopyard[@]}" variants show frob
+code 0 "${hopyard[@]}" kernels list
