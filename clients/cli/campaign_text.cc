@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the file and packs the options beside its text.
 #include "cli/campaign_text.h"
 
 #include "base/fd.h"

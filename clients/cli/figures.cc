@@ -20,7 +20,8 @@ const std::map<std::string, v1::ExportFormat> kFormats = {
 
 std::string compare_text(const v1::CompareResponse& response, const v1::CompareRequest& request) {
   if (response.pairs().empty()) return "no block has a passed trial of both cases\n";
-  Table table({{"path"},
+  Table table({{"kernel"},
+               {"path"},
                {"workload"},
                {"metric"},
                {"n", Table::Align::kRight},
@@ -32,7 +33,7 @@ std::string compare_text(const v1::CompareResponse& response, const v1::CompareR
                {"+", Table::Align::kRight},
                {"p", Table::Align::kRight}});
   for (const auto& pair : response.pairs()) {
-    table.add({pair.path(), pair.workload(), pair.metric(), std::to_string(pair.n()),
+    table.add({pair.kernel(), pair.path(), pair.workload(), pair.metric(), std::to_string(pair.n()),
                milliseconds(pair.median_diff_ns()), milliseconds(pair.hl_ns()),
                pair.has_ci_low_ns() ? milliseconds(pair.ci_low_ns()) : "–",
                pair.has_ci_high_ns() ? milliseconds(pair.ci_high_ns()) : "–", std::to_string(pair.negative()),

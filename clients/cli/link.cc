@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Looks for a socket that answers; else starts hopyardd in a session of its own.
 #include "cli/link.h"
 
 #include <fcntl.h>

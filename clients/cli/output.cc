@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Protobuf to JSON, status to one line on standard error.
 #include "cli/output.h"
 
 #include <google/protobuf/util/json_util.h>

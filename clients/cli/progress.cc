@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Draws the bar and writes the lines.
 #include "cli/progress.h"
 
 #include <algorithm>

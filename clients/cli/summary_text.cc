@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Picks the metrics worth a column and writes the table.
 #include "cli/summary_text.h"
 
 #include <map>
@@ -19,7 +20,7 @@ struct Shown {
 constexpr Shown kShown[] = {{"first_body_ns", "first body"}, {"complete_ns", "complete"}};
 
 struct Row {
-  std::string path, workload, role, case_name;
+  std::string kernel, path, workload, role, case_name;
   uint32_t n = 0;
   uint32_t failed = 0;
   std::map<std::string, const v1::CellFigure*> figures;  // by metric without its role
@@ -32,13 +33,19 @@ std::pair<std::string, std::string> split_metric(const std::string& metric) {
   return {metric.substr(0, dot), metric.substr(dot + 1)};
 }
 
+// Where the trials ran: figures of different kernels, clocks and hosts stand apart.
+std::string kernel_of(const v1::CellFigure& cell) {
+  return fmt::format("{} {} {}", cell.kernel(), cell.execution(), cell.clock());
+}
+
 // In the order in which the daemon gives the figures, but with the cases of one response together.
 std::vector<Row> rows_of(const v1::SummaryResponse& summary) {
   std::vector<Row> rows;
   for (const auto& cell : summary.cells()) {
     const auto [role, metric] = split_metric(cell.metric());
     const auto same = [&](const Row& row) {
-      return row.path == cell.path() && row.workload == cell.workload() && row.role == role;
+      return row.kernel == kernel_of(cell) && row.path == cell.path() && row.workload == cell.workload() &&
+             row.role == role;
     };
     auto place = rows.end();
     for (auto row = rows.begin(); row != rows.end(); ++row) {
@@ -50,7 +57,7 @@ std::vector<Row> rows_of(const v1::SummaryResponse& summary) {
       }
     }
     if (place == rows.end() || !same(*place) || place->case_name != cell.case_name())
-      place = rows.insert(place, Row{cell.path(), cell.workload(), role, cell.case_name()});
+      place = rows.insert(place, Row{kernel_of(cell), cell.path(), cell.workload(), role, cell.case_name()});
     place->n = std::max(place->n, cell.n());
     place->failed = std::max(place->failed, cell.failed());
     place->figures[metric] = &cell;
@@ -67,9 +74,17 @@ bool any_p90(const v1::SummaryResponse& summary) {
   return false;
 }
 
-std::vector<std::string> cells_of(const Row& row, bool p90) {
+bool several_kernels(const v1::SummaryResponse& summary) {
+  for (const auto& cell : summary.cells()) {
+    if (kernel_of(cell) != kernel_of(summary.cells(0))) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> cells_of(const Row& row, bool kernels, bool p90) {
   std::vector<std::string> cells = {row.path,      row.workload,          row.role,
                                     row.case_name, std::to_string(row.n), std::to_string(row.failed)};
+  if (kernels) cells.insert(cells.begin(), row.kernel);
   for (const auto& shown : kShown) {
     const auto found = row.figures.find(shown.metric);
     const v1::CellFigure* figure = found == row.figures.end() ? nullptr : found->second;
@@ -88,18 +103,20 @@ std::string summary_text(const v1::SummaryResponse& summary) {
                                  status.question(), progress_words(status));
   if (!status.reason().empty()) text += status.reason() + "\n";
   const bool p90 = any_p90(summary);
+  const bool kernels = several_kernels(summary);
   std::vector<Table::Column> columns = {{"path"},
                                         {"workload"},
                                         {"response"},
                                         {"case"},
                                         {"n", Table::Align::kRight},
                                         {"failed", Table::Align::kRight}};
+  if (kernels) columns.insert(columns.begin(), {"kernel"});
   for (const auto& shown : kShown) {
     columns.push_back({fmt::format("{} ms", shown.title), Table::Align::kRight});
     if (p90) columns.push_back({"p90", Table::Align::kRight});
   }
   Table table(columns);
-  for (const auto& row : rows_of(summary)) table.add(cells_of(row, p90));
+  for (const auto& row : rows_of(summary)) table.add(cells_of(row, kernels, p90));
   if (!table.empty()) text += "\nMedians, from each request's write:\n" + table.text();
   return text;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Measures the columns, then writes them.
 #include "cli/table.h"
 
 #include <algorithm>

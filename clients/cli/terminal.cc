@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Asks the kernel what standard error is, and catches SIGINT.
 #include "cli/terminal.h"
 
 #include <poll.h>

@@ -20,8 +20,9 @@ constexpr int64_t kNsPerSecond = 1'000'000'000;
 
 }  // namespace
 
-Channel::Channel(base::Fd socket, TlsEngine engine, size_t expected_records)
-    : socket_(std::move(socket)), engine_(std::move(engine)) {
+Channel::Channel(base::Fd socket, TlsEngine engine, size_t expected_records,
+                 std::chrono::nanoseconds read_pause)
+    : socket_(std::move(socket)), engine_(std::move(engine)), read_pause_(read_pause) {
   records_.reserve(std::min(expected_records, kMaxRecords));
 }
 
@@ -37,11 +38,10 @@ absl::Status Channel::prepare_socket(int family) {
   return absl::OkStatus();
 }
 
-absl::Status Channel::connect(const Endpoint& endpoint, int64_t until_ns) {
+absl::Status Channel::connect(const base::Endpoint& endpoint, int64_t until_ns) {
   HOPYARD_RETURN_IF_ERROR(prepare_socket(endpoint.address.ss_family));
   connect_start_ns_ = base::monotonic_ns();
-  const auto* address = reinterpret_cast<const sockaddr*>(&endpoint.address);
-  if (::connect(socket_.get(), address, endpoint.length) != 0) {
+  if (::connect(socket_.get(), endpoint.get(), endpoint.length) != 0) {
     if (errno != EINPROGRESS) return base::errno_status("connect", "server");
     HOPYARD_RETURN_IF_ERROR(await_connection(until_ns));
   }
@@ -73,6 +73,9 @@ absl::StatusOr<Channel::Step> Channel::step(int64_t until_ns, const Sink& sink) 
   if (!closed_how_.empty()) return Step::closed;
   for (;;) {
     HOPYARD_RETURN_IF_ERROR(flush());
+    if (read_pause_.count() > 0) {
+      HOPYARD_RETURN_IF_ERROR(wait(0, std::min(until_ns, base::Deadline(read_pause_).at_ns())).status());
+    }
     HOPYARD_ASSIGN_OR_RETURN(const std::optional<Step> read, read_once(sink));
     if (read) return *read;
     const bool sending = !engine_.output().empty();

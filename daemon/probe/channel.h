@@ -3,6 +3,7 @@
 // Knows no HTTP.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -37,10 +38,10 @@ class Channel {
     closed,     // the server has closed; closed_how() says how
   };
 
-  Channel(base::Fd socket, TlsEngine engine, size_t expected_records);
+  Channel(base::Fd socket, TlsEngine engine, size_t expected_records, std::chrono::nanoseconds read_pause);
 
   // Connects. DEADLINE_EXCEEDED, or what connect(2) said.
-  absl::Status connect(const Endpoint& endpoint, int64_t until_ns);
+  absl::Status connect(const base::Endpoint& endpoint, int64_t until_ns);
   // Queues the ClientHello; step() does the rest.
   absl::Status start_handshake() { return engine_.start(); }
   // Waits until `until_ns` for the socket, reads once, opens every record that is then complete, in order,
@@ -80,6 +81,7 @@ class Channel {
   absl::StatusOr<bool> wait(short events, int64_t until_ns);
 
   base::Fd socket_;
+  std::chrono::nanoseconds read_pause_;
   TlsEngine engine_;
   RecordReader reader_;
   std::vector<RecordEntry> records_;

@@ -76,7 +76,7 @@ absl::Status Client::set_up() {
   // Queued now: a server may speak before it has our Finished, and the answer must come after our SETTINGS.
   HOPYARD_RETURN_IF_ERROR(session_->start());
   HOPYARD_ASSIGN_OR_RETURN(TlsEngine engine, TlsEngine::make(kHostName, alpn_of(workload)));
-  channel_.emplace(std::move(spec_.socket), std::move(engine), expected_records(workload));
+  channel_.emplace(std::move(spec_.socket), std::move(engine), expected_records(workload), spec_.read_pause);
   return absl::OkStatus();
 }
 

@@ -3,15 +3,13 @@
 // nothing of how the server was started, how the path was made, or what the evidence will be judged by.
 #pragma once
 
-#include <sys/socket.h>
-
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string_view>
 
+#include "base/endpoint.h"
 #include "base/fd.h"
-#include "base/status.h"
 
 namespace hopyard::v1 {
 class ClientEvidence;
@@ -23,17 +21,6 @@ namespace hopyard::probe {
 // The name the client sends as SNI, Host and :authority. The certificate is not verified: whose it is plays
 // no part in what is measured, only that the server holds its key.
 inline constexpr std::string_view kHostName = "hopyard.test";
-
-// Where the server listens.
-struct Endpoint {
-  sockaddr_storage address{};
-  socklen_t length = 0;
-};
-
-// INVALID_ARGUMENT if `address` is not dotted-quad IPv4.
-absl::StatusOr<Endpoint> ipv4_endpoint(std::string_view address, uint16_t port);
-// INVALID_ARGUMENT if `path` is empty or does not fit a sockaddr_un.
-absl::StatusOr<Endpoint> unix_endpoint(std::string_view path);
 
 // How long each step may take before the client gives up and says so.
 struct Deadlines {
@@ -47,12 +34,14 @@ struct Deadlines {
 struct ProbeSpec {
   // What to do; must outlive run(). Body bytes N are asked for as "GET /N".
   const v1::Workload* workload = nullptr;
-  Endpoint endpoint;
+  base::Endpoint endpoint;  // where the server listens
   // A stream socket of the endpoint's family, unconnected, made in the client's namespace. The probe makes it
   // non-blocking and, for TCP, sets TCP_NODELAY (else a request waits for the acknowledgement of the client's
   // Finished, one round trip).
   base::Fd socket;
   Deadlines deadlines;
+  // Waited before each read: a slow reader, for trying a server's write path. Zero: reads as fast as it can.
+  std::chrono::nanoseconds read_pause{0};
   // Called with a later request's name (one with `after`) just before it is written: the caller snapshots the
   // server's socket. Its cost is outside that response's times. May be empty, as may the next two.
   std::function<void(std::string_view request)> before_request;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Asks the store for pairs and the estimators for their figures.
 #include "rpc/figures.h"
 
 #include "stats/paired.h"
@@ -16,6 +17,9 @@ v1::PairFigure figure_of(const store::PairedSamples& samples, const std::string&
   figure.set_path(samples.key.path);
   figure.set_workload(samples.key.workload);
   figure.set_metric(samples.key.metric);
+  figure.set_kernel(samples.key.kernel);
+  figure.set_clock(samples.key.clock);
+  figure.set_execution(samples.key.execution);
   figure.set_case_a(case_a);
   figure.set_case_b(case_b);
   figure.set_n(static_cast<uint32_t>(paired.n));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One method after another, in the order of service.proto.
 #include "rpc/service.h"
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Codes, details and texts of the statuses.
 #include "rpc/translate.h"
 
 #include <string>

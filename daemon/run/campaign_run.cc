@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prepares variants and kernel, runs the lanes, ends with figures.
 #include "run/campaign_run.h"
 
 #include <algorithm>

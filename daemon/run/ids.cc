@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Date, name and a few random digits make an id.
 #include "run/ids.h"
 
 #include <ctime>

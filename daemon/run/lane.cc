@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Starts a worker, sends it jobs, takes its results, and replaces it when it dies or hangs.
 #include "run/lane.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Passes on to execute/ what kernels there are, and runs a gate in a worker.
 #include "run/machine.h"
 
 #include "execute/execution.h"

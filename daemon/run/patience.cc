@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The arithmetic of deadlines, from rate, body sizes, pauses and loss.
 #include "run/patience.h"
 
 #include <algorithm>

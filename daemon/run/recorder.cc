@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every outcome is stored first and told afterwards.
 #include "run/recorder.h"
 
 #include "absl/strings/str_join.h"

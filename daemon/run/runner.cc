@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The queue and the one long-lived thread that works through it.
 #include "run/runner.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Hands out jobs in schedule order, under one mutex.
 #include "run/trial_pool.h"
 
 #include <algorithm>

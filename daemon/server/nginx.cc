@@ -2,17 +2,14 @@
 // Files, nginx -t, start, readiness by connecting, stop.
 #include "server/nginx.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/clock.h"
 #include "fmt/format.h"
@@ -84,10 +81,10 @@ absl::Status check_config(const ServerSpec& spec) {
 // True once a connection was accepted into the listening socket's queue.
 absl::StatusOr<bool> try_connect(const ServerSpec& spec) {
   return in_namespace(spec, [&spec]() -> absl::StatusOr<bool> {
-    base::Fd fd(::socket(spec.listen.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const base::Endpoint& endpoint = spec.listen.endpoint;
+    base::Fd fd(::socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!fd.valid()) return base::errno_status("make socket", spec.listen.text);
-    const auto* address = reinterpret_cast<const sockaddr*>(&spec.listen.address);
-    if (::connect(fd.get(), address, spec.listen.length) == 0) return true;
+    if (::connect(fd.get(), endpoint.get(), endpoint.length) == 0) return true;
     if (errno == ECONNREFUSED || errno == ENOENT) return false;
     return base::errno_status("connect", spec.listen.text);
   });
@@ -129,30 +126,13 @@ v1::ServerEvidence evidence_of(const base::ChildExit& exit, const std::string& c
 }  // namespace
 
 absl::StatusOr<Listen> listen_ipv4(const std::string& address, uint16_t port) {
-  Listen listen{fmt::format("{}:{}", address, port)};
-  sockaddr_in in{};
-  in.sin_family = AF_INET;
-  in.sin_port = htons(port);
-  if (::inet_pton(AF_INET, address.c_str(), &in.sin_addr) != 1) {
-    return absl::InvalidArgumentError(fmt::format("listen: {}: not an IPv4 address", address));
-  }
-  std::memcpy(&listen.address, &in, sizeof in);
-  listen.length = sizeof in;
-  return listen;
+  HOPYARD_ASSIGN_OR_RETURN(const base::Endpoint endpoint, base::ipv4_endpoint(address, port));
+  return Listen{fmt::format("{}:{}", address, port), endpoint};
 }
 
 absl::StatusOr<Listen> listen_unix(const std::string& path) {
-  Listen listen{"unix:" + path};
-  sockaddr_un un{};
-  un.sun_family = AF_UNIX;
-  if (path.size() >= sizeof un.sun_path) {
-    return absl::InvalidArgumentError(
-        fmt::format("listen: {}: longer than a Unix socket's path may be", path));
-  }
-  std::memcpy(un.sun_path, path.c_str(), path.size() + 1);
-  std::memcpy(&listen.address, &un, sizeof un);
-  listen.length = sizeof un;
-  return listen;
+  HOPYARD_ASSIGN_OR_RETURN(const base::Endpoint endpoint, base::unix_endpoint(path));
+  return Listen{"unix:" + path, endpoint};
 }
 
 NginxServer::NginxServer(ServerSpec spec, std::string config, base::Child child)

@@ -3,13 +3,12 @@
 // clients.
 #pragma once
 
-#include <sys/socket.h>
-
 #include <chrono>
 #include <string>
 #include <vector>
 
 #include "base/child.h"
+#include "base/endpoint.h"
 #include "base/status.h"
 #include "hopyard/v1/campaign.pb.h"
 #include "hopyard/v1/result.pb.h"
@@ -21,8 +20,7 @@ namespace hopyard::server {
 
 struct Listen {
   std::string text;  // as nginx reads it: "192.0.2.1:443", "unix:/path"
-  sockaddr_storage address{};
-  socklen_t length = 0;
+  base::Endpoint endpoint;
 };
 // `address`: dotted IPv4.
 absl::StatusOr<Listen> listen_ipv4(const std::string& address, uint16_t port);

@@ -3,6 +3,7 @@
 // watches it, checks it and takes it down; knows neither nginx nor TLS.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -24,9 +25,10 @@ class Bed {
   virtual ~Bed() = default;
 
   virtual const server::Listen& listen() const = 0;
-  virtual const lab::NetNamespace* server_namespace() const = 0;  // null: the caller's
-  virtual uint32_t send_buffer_bytes() const { return 0; }        // the server's SO_SNDBUF; 0: the kernel's
-  virtual absl::StatusOr<base::Fd> client_socket() const = 0;     // unconnected
+  virtual const lab::NetNamespace* server_namespace() const = 0;      // null: the caller's
+  virtual std::chrono::nanoseconds read_pause() const { return {}; }  // the client's, before each read
+  virtual uint32_t send_buffer_bytes() const { return 0; }     // the server's SO_SNDBUF; 0: the kernel's
+  virtual absl::StatusOr<base::Fd> client_socket() const = 0;  // unconnected
 
   // Adds snapshots of both ends of the connection behind `client_fd` and of all qdiscs, named `at`, to
   // `result`. Forks and opens nothing.

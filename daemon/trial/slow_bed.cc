@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gate's slow reader: small buffers at both ends of a loopback of its own.
+// The gate's slow reader: a pause before each read, small buffers at both ends of a loopback of its own.
 #include <sys/socket.h>
 
 #include "lab/loopback.h"
@@ -13,12 +13,15 @@ constexpr uint16_t kPort = 443;
 // Below the kernel's minima (socket(7)), which it then takes: about 4.5 KiB to send, 2.25 KiB to receive.
 constexpr uint32_t kSendBufferBytes = 2048;
 constexpr int kReceiveBufferBytes = 1024;
+// Small buffers alone do not block a server whose every write wakes a client on the same processor.
+constexpr auto kReadPause = std::chrono::milliseconds(1);
 
 class SlowBed final : public BareBed {
  public:
   SlowBed(server::Listen listen, lab::NetNamespace ns) : BareBed(std::move(listen)), ns_(std::move(ns)) {}
 
   const lab::NetNamespace* server_namespace() const override { return &ns_; }
+  std::chrono::nanoseconds read_pause() const override { return kReadPause; }
   uint32_t send_buffer_bytes() const override { return kSendBufferBytes; }
   absl::StatusOr<base::Fd> client_socket() const override {
     return ns_.run([this]() -> absl::StatusOr<base::Fd> {

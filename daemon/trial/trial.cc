@@ -59,8 +59,8 @@ absl::Status run_client(const v1::TrialSpec& spec, const Bed& bed, std::chrono::
   probe::ProbeSpec probe;
   probe.workload = &spec.workload();
   probe.deadlines.request = request_timeout;
-  probe.endpoint.address = bed.listen().address;
-  probe.endpoint.length = bed.listen().length;
+  probe.endpoint = bed.listen().endpoint;
+  probe.read_pause = bed.read_pause();
   HOPYARD_ASSIGN_OR_RETURN(probe.socket, bed.client_socket());
   const int fd = probe.socket.get();  // stays open as long as the probe calls back
   probe.settled = [&] { snapshots.Update(bed.snapshot("before", fd, result)); };

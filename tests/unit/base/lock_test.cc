@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A lock excludes others, tells who holds it, and ends with its holder.
 #include "base/lock.h"
 
 #include <gmock/gmock.h>

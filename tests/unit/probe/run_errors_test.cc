@@ -20,7 +20,7 @@ const char kOne[] = "protocol: 'h1' requests { name: 'body' body_bytes: 10000 }"
 TEST(RunErrors, ServerThatIsNotThere) {
   const v1::Workload workload = workload_from(kOne);
   ProbeSpec spec{.workload = &workload,
-                 .endpoint = *unix_endpoint(testing::TempDir() + "hopyard-probe-nobody.sock"),
+                 .endpoint = *base::unix_endpoint(testing::TempDir() + "hopyard-probe-nobody.sock"),
                  .socket = base::Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0))};
   const v1::ClientEvidence evidence = run(std::move(spec));
   EXPECT_THAT(evidence.error(), HasSubstr("connect: server: No such file"));
@@ -37,7 +37,7 @@ TEST(RunErrors, ServerThatRefusesTcp) {
   }
   const v1::Workload workload = workload_from(kOne);
   ProbeSpec spec{.workload = &workload,
-                 .endpoint = *ipv4_endpoint("127.0.0.1", port),
+                 .endpoint = *base::ipv4_endpoint("127.0.0.1", port),
                  .socket = base::Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))};
   EXPECT_THAT(run(std::move(spec)).error(), HasSubstr("connect: server: Connection refused"));
 }
@@ -227,11 +227,11 @@ TEST(RunErrors, WorkloadThatCannotBePerformedNeverConnects) {
 }
 
 TEST(Endpoints, AreRefusedWhereTheyCannotBe) {
-  EXPECT_TRUE(absl::IsInvalidArgument(ipv4_endpoint("192.0.2.256", 1).status()));
-  EXPECT_TRUE(absl::IsInvalidArgument(ipv4_endpoint("localhost", 1).status()));
-  EXPECT_TRUE(absl::IsInvalidArgument(unix_endpoint("").status()));
-  EXPECT_TRUE(absl::IsInvalidArgument(unix_endpoint(std::string(108, 'x')).status()));
-  EXPECT_TRUE(unix_endpoint(std::string(107, 'x')).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(base::ipv4_endpoint("192.0.2.256", 1).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(base::ipv4_endpoint("localhost", 1).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(base::unix_endpoint("").status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(base::unix_endpoint(std::string(108, 'x')).status()));
+  EXPECT_TRUE(base::unix_endpoint(std::string(107, 'x')).ok());
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ TlsServer::~TlsServer() {
 
 void TlsServer::listen_unix() {
   path_ = fresh_socket_path();
-  auto endpoint = unix_endpoint(path_);
+  auto endpoint = base::unix_endpoint(path_);
   ASSERT_TRUE(endpoint.ok()) << endpoint.status();
   endpoint_ = *endpoint;
   listener_.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -151,7 +151,7 @@ void TlsServer::listen_tcp() {
   ASSERT_EQ(::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&in), length), 0);
   ASSERT_EQ(::listen(listener_.get(), 1), 0);
   ASSERT_EQ(::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&in), &length), 0);
-  auto endpoint = ipv4_endpoint("127.0.0.1", ntohs(in.sin_port));
+  auto endpoint = base::ipv4_endpoint("127.0.0.1", ntohs(in.sin_port));
   ASSERT_TRUE(endpoint.ok()) << endpoint.status();
   endpoint_ = *endpoint;
 }

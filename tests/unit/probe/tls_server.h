@@ -58,7 +58,7 @@ class TlsServer {
   TlsServer(ServerOptions options, Script script);
   ~TlsServer();
 
-  const Endpoint& endpoint() const { return endpoint_; }
+  const base::Endpoint& endpoint() const { return endpoint_; }
   // An unconnected socket of the endpoint's family.
   base::Fd client_socket() const;
 
@@ -68,7 +68,7 @@ class TlsServer {
   void serve(Script script);
 
   ServerOptions options_;
-  Endpoint endpoint_;
+  base::Endpoint endpoint_;
   std::string path_;
   base::Fd listener_;
   bssl::UniquePtr<SSL_CTX> context_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Watchers see every event from when they came, and the end.
 #include "run/events.h"
 
 #include <gtest/gtest.h>

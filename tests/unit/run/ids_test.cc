@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Ids are unique, readable, and sort in the order of submission.
 #include "run/ids.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Patience grows with what a trial has to carry, and is never short.
 #include "run/patience.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every trial is handed out once, in order, whatever the number of takers.
 #include "run/trial_pool.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns written addresses into socket addresses. Opens no socket.
+#include "base/endpoint.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/un.h>
@@ -8,9 +10,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "probe/probe.h"
 
-namespace hopyard::probe {
+namespace hopyard::base {
 
 absl::StatusOr<Endpoint> ipv4_endpoint(std::string_view address, uint16_t port) {
   sockaddr_in in{};
@@ -40,4 +41,4 @@ absl::StatusOr<Endpoint> unix_endpoint(std::string_view path) {
   return endpoint;
 }
 
-}  // namespace hopyard::probe
+}  // namespace hopyard::base
