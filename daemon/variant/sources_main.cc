@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hopyard-sources: the build's own program. Makes the pinned BoringSSL in the user's cache, where the server
-// builds find it too, and copies it into the build tree. Knows no server.
+// hopyard-sources: the build's own program. Makes the pinned BoringSSL and, for tests, the server builds in
+// the user's cache, and brings them into the build tree.
 #include <unistd.h>
 
 #include <cstdio>
@@ -74,15 +74,34 @@ absl::Status make_boringssl(const std::string& variants_file, const std::string&
   return copy_changed(*prefix, target);
 }
 
+// A link for each of the tree's variants, by name.
+absl::Status make_servers(const std::string& variants_file, const fs::path& target) {
+  HOPYARD_ASSIGN_OR_RETURN(const Catalogue catalogue, Catalogue::load({variants_file}));
+  std::error_code error;
+  fs::create_directories(target, error);
+  Display display;
+  for (const Variant& variant : catalogue.variants()) {
+    auto build = Builder().build(variant, [&](const Progress& p) { display.show(p); });
+    display.finish();
+    if (!build.ok()) return build.status();
+    fs::remove(target / variant.name, error);
+    fs::create_symlink(build->nginx_path, target / variant.name, error);
+    if (error) return base::errno_status("link", (target / variant.name).string(), error.value());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 }  // namespace hopyard::variant
 
 int main(int argc, char** argv) {
-  if (argc != 4 || std::string(argv[1]) != "boringssl") {
-    fmt::print(stderr, "usage: hopyard-sources boringssl VARIANTS.YAML TARGET-FOLDER\n");
+  const std::string what = argc == 4 ? argv[1] : "";
+  if (what != "boringssl" && what != "servers") {
+    fmt::print(stderr, "usage: hopyard-sources boringssl|servers VARIANTS.YAML TARGET-FOLDER\n");
     return 2;
   }
-  const absl::Status status = hopyard::variant::make_boringssl(argv[2], argv[3]);
+  const absl::Status status = what == "boringssl" ? hopyard::variant::make_boringssl(argv[2], argv[3])
+                                                  : hopyard::variant::make_servers(argv[2], argv[3]);
   if (status.ok()) return 0;
   fmt::print(stderr, "hopyard-sources: {}\n", std::string(status.message()));
   return 1;
