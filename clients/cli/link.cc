@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include <filesystem>
 
 #include "base/clock.h"
+#include "base/lock.h"
 #include "base/paths.h"
 #include "fmt/format.h"
 
@@ -30,6 +32,8 @@ using namespace std::chrono_literals;
 
 constexpr auto kStartPatience = 20s;  // a daemon that migrates a large database
 constexpr auto kEndPatience = 3s;
+constexpr auto kSpeakPatience = 2s;
+constexpr int kAttempts = 3;
 
 bool listens(const std::string& path) {
   sockaddr_un address{};
@@ -40,11 +44,14 @@ bool listens(const std::string& path) {
   return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
+// Nothing if the daemon does not speak: one that is ending may still accept.
 std::unique_ptr<v1::Hopyard::Stub> connect_to(const std::string& path) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);  // the daemon bounds its answers
-  return v1::Hopyard::NewStub(
-      grpc::CreateCustomChannel("unix:" + path, grpc::InsecureChannelCredentials(), arguments));
+  const auto channel =
+      grpc::CreateCustomChannel("unix:" + path, grpc::InsecureChannelCredentials(), arguments);
+  if (!channel->WaitForConnected(std::chrono::system_clock::now() + kSpeakPatience)) return nullptr;
+  return v1::Hopyard::NewStub(channel);
 }
 
 struct Started {
@@ -96,7 +103,7 @@ absl::StatusOr<std::string> first_line(int fd) {
   }
 }
 
-absl::StatusOr<Started> start_private(const Options& options) {
+absl::StatusOr<Started> start_daemon(const Options& options) {
   const std::string program = base::program_dir() + "/hopyardd";
   std::error_code error;
   if (!std::filesystem::exists(program, error))
@@ -125,20 +132,39 @@ void print_problems(const v1::Problems& problems) {
 }  // namespace
 
 absl::StatusOr<Link> Link::open(const Options& options, WithoutDaemon without) {
-  Link link;
-  if (!listens(options.socket)) {
-    if (without == WithoutDaemon::kFail ||
-        (without == WithoutDaemon::kStartUnlessNamed && options.socket_given))
-      return absl::UnavailableError(
-          fmt::format("no daemon listens on {}; start one with: hopyardd --db {} --socket {}", options.socket,
-                      options.db, options.socket));
-    auto started = start_private(options);
-    if (!started.ok()) return absl::UnavailableError(started.status().message());
-    link.lease_ = std::move(started->lease);
-    link.pidfd_ = std::move(started->pidfd);
+  const bool may_start = without == WithoutDaemon::kStart ||
+                         (without == WithoutDaemon::kStartUnlessNamed && !options.socket_given);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    Link link;
+    if (!listens(options.socket)) {
+      if (!may_start)
+        return absl::UnavailableError(
+            fmt::format("no daemon listens on {}; start one with: hopyardd --db {} --socket {}",
+                        options.socket, options.db, options.socket));
+      const absl::Status started = link.start_private(options);
+      if (!started.ok()) return absl::UnavailableError(started.message());
+    }
+    link.stub_ = connect_to(options.socket);
+    if (link.stub_ != nullptr) return link;
   }
-  link.stub_ = connect_to(options.socket);
-  return link;
+  return absl::UnavailableError(fmt::format("connect: {}: the daemon there does not answer", options.socket));
+}
+
+// One at a time: of several commands started at once only the first starts a daemon.
+absl::Status Link::start_private(const Options& options) {
+  const std::filesystem::path folder = std::filesystem::path(options.socket).parent_path();
+  std::error_code error;
+  std::filesystem::create_directories(folder.parent_path(), error);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    return base::errno_status("make folder", folder.native());
+  HOPYARD_ASSIGN_OR_RETURN(
+      const base::FileLock lock,
+      base::FileLock::take(options.socket + ".start", "another command that starts it", kStartPatience));
+  if (listens(options.socket)) return absl::OkStatus();
+  HOPYARD_ASSIGN_OR_RETURN(Started started, start_daemon(options));
+  lease_ = std::move(started.lease);
+  pidfd_ = std::move(started.pidfd);
+  return absl::OkStatus();
 }
 
 Link::~Link() {

@@ -71,3 +71,15 @@ code 0 "${hopyard[@]}" db check
 code 0 "${hopyard[@]}" variants show adaptive
 code 2 "${hopyard[@]}" variants show frob
 code 0 "${hopyard[@]}" kernels list
+
+echo "== many commands at once: one daemon for all of them, and none is left"
+pids=
+for i in 1 2 3 4 5 6 7 8; do
+  "${hopyard[@]}" list >"$place/list.$i" 2>&1 &
+  pids="$pids $!"
+done
+for pid in $pids; do wait "$pid" || fail "one of many failed: $(cat "$place"/list.*)"; done
+expect "socket's folder" 700 "$(stat -c %a "$XDG_RUNTIME_DIR/hopyard")"
+left=$(processes | awk '$3 == "hopyardd" { print $1 }' | while read -r pid; do
+  tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -q -- "--db $db" && echo "$pid"; done || true)
+await_gone "$left" || fail "a private daemon stays"
