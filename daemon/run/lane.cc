@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "fmt/format.h"
-#include "run/patience.h"
 
 namespace hopyard::run {
 namespace {
@@ -66,12 +65,14 @@ absl::Status Lane::run_job(Job& job, std::stop_token stop) {
 absl::Status Lane::take_results(Job& job, execute::WorkerSession& session, std::stop_token stop) {
   while (!job.trials.empty()) {
     // Each message of a trial gets the trial's whole patience: there are two.
-    const base::Deadline deadline(patience_for(recorder_.spec_for(job.trials.front())));
+    const base::Deadline deadline(patience_(recorder_.spec_for(job.trials.front())));
     const auto message = session.receive(deadline);
     if (stop.stop_requested()) return absl::OkStatus();
     if (!message.ok()) return on_silence(job, session, message.status());
+    // A trial that had begun when the pool was closed gets its outcome; none begins after that.
+    if (pool_.closed() && !job.started) return absl::OkStatus();
     HOPYARD_RETURN_IF_ERROR(on_message(job, *message, session.hello()));
-    if (pool_.closed()) return absl::OkStatus();
+    if (pool_.closed() && !job.started) return absl::OkStatus();
   }
   return session.finish(base::Deadline(kEnd)).status();
 }

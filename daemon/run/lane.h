@@ -3,7 +3,9 @@
 // when a worker has to be given up.
 #pragma once
 
+#include <chrono>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <stop_token>
@@ -12,6 +14,7 @@
 
 #include "base/status.h"
 #include "execute/execution.h"
+#include "run/patience.h"
 #include "run/recorder.h"
 #include "run/trial_pool.h"
 
@@ -19,11 +22,18 @@ namespace hopyard::run {
 
 class Lane {
  public:
+  // How long a trial may be silent before it counts as hung.
+  using Patience = std::function<std::chrono::nanoseconds(const v1::TrialSpec&)>;
+
   // `kernels`: for each kernel a trial may name, the one chosen for it. `needed`: congestion controls a
   // kernel must have.
   Lane(TrialPool& pool, Recorder& recorder, const std::map<std::string, execute::KernelOption>& kernels,
-       const std::vector<std::string>& needed)
-      : pool_(pool), recorder_(recorder), kernels_(kernels), needed_(needed) {}
+       const std::vector<std::string>& needed, Patience patience = patience_for)
+      : pool_(pool),
+        recorder_(recorder),
+        kernels_(kernels),
+        needed_(needed),
+        patience_(std::move(patience)) {}
 
   // Until nothing is left, the pool is closed or `stop` is requested; a trial under way is then dropped
   // without an outcome. Errors say why no worker can go on: several in a row gave nothing, the store takes
@@ -51,6 +61,7 @@ class Lane {
   Recorder& recorder_;
   const std::map<std::string, execute::KernelOption>& kernels_;
   const std::vector<std::string>& needed_;
+  const Patience patience_;
 };
 
 }  // namespace hopyard::run

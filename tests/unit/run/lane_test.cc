@@ -12,6 +12,7 @@
 #include <fstream>
 #include <thread>
 
+#include "fmt/format.h"
 #include "run/ids.h"
 #include "unit/run/temp_dir.h"
 
@@ -136,6 +137,42 @@ TEST_F(LaneTest, AWorkerThatDiesCostsOnlyTheTrialItHadBegun) {
     EXPECT_EQ(outcome.verdict(), v1::FAILED);
     EXPECT_THAT(outcome.reason(), HasSubstr("worker ended: signal 9"));
   }
+}
+
+// Everything below `pid`.
+std::vector<pid_t> descendants(pid_t pid) {
+  std::vector<pid_t> all;
+  std::ifstream list(fmt::format("/proc/{0}/task/{0}/children", pid));
+  for (pid_t child = 0; list >> child;) {
+    all.push_back(child);
+    for (const pid_t below : descendants(child)) all.push_back(below);
+  }
+  return all;
+}
+
+TEST_F(LaneTest, AWorkerThatHangsCostsOnlyTheTrialItHadBegun) {
+  plan(2, script("exec sleep 600"));
+  const auto watcher = events_.watch(kId);
+  std::jthread stopper([&] {
+    for (int stopped = 0; stopped < 2;) {
+      const auto event = watcher->next(30s);
+      if (!event) return;
+      if (!event->has_started()) continue;
+      for (const pid_t guard : children()) {
+        for (const pid_t pid : descendants(guard)) ::kill(pid, SIGSTOP);
+      }
+      ++stopped;
+    }
+  });
+  Lane lane(*pool_, *recorder_, kernels_, needed_, [](const v1::TrialSpec&) { return 1s; });
+  EXPECT_TRUE(lane.run({}).ok());
+  const auto outcomes = *store_->outcomes(kId);
+  ASSERT_EQ(outcomes.size(), 2u);
+  for (const auto& outcome : outcomes) {
+    EXPECT_EQ(outcome.verdict(), v1::FAILED);
+    EXPECT_THAT(outcome.reason(), HasSubstr("hung"));
+  }
+  EXPECT_TRUE(children().empty()) << "a hung worker is ended all the same";
 }
 
 TEST_F(LaneTest, StopDropsTheTrialUnderWayWithinTwoSeconds) {
