@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "fmt/format.h"
 #include "server/config.h"
+#include "server/trace.h"
 
 namespace hopyard::server {
 namespace {
@@ -74,8 +75,8 @@ absl::Status check_config(const ServerSpec& spec) {
                              return base::run_command(command(spec, {"-t"}), spec.start_timeout);
                            }));
   if (checked.exit.clean()) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format("check nginx configuration: {}: {}: {}", spec.nginx_path,
-                                                checked.exit.describe(), checked.output));
+  return absl::AbortedError(fmt::format("check nginx configuration: {}: {}: {}", spec.nginx_path,
+                                        checked.exit.describe(), checked.output));
 }
 
 // True once a connection was accepted into the listening socket's queue.
@@ -102,11 +103,11 @@ absl::Status wait_until_ready(const ServerSpec& spec, base::Child& child) {
     if (ready) return absl::OkStatus();
     // Woken by its death, else after the interval: nginx tells nobody when it begins to listen.
     if (const auto ended = child.wait(kReadinessInterval); ended.ok()) {
-      return absl::UnavailableError(fmt::format("start nginx: {}: ended with {}: {}", spec.nginx_path,
-                                                ended->describe(), log_tail(spec)));
+      return absl::AbortedError(fmt::format("start nginx: {}: ended with {}: {}", spec.nginx_path,
+                                            ended->describe(), log_tail(spec)));
     }
     if (deadline.passed()) {
-      return absl::DeadlineExceededError(
+      return absl::AbortedError(
           fmt::format("start nginx: {}: does not accept connections: {}", spec.nginx_path, log_tail(spec)));
     }
   }
@@ -151,21 +152,6 @@ absl::StatusOr<NginxServer> NginxServer::start(ServerSpec spec) {
 }
 
 absl::StatusOr<v1::ServerEvidence> NginxServer::stop(std::chrono::nanoseconds grace) {
-  std::vector<ConnectionTrace> connections;
-  HOPYARD_ASSIGN_OR_RETURN(v1::ServerEvidence evidence, stop(grace, connections));
-  if (connections.size() > 1) {
-    return absl::InternalError(
-        fmt::format("read server log: {}: {} connections made requests, one was expected", spec_.directory,
-                    connections.size()));
-  }
-  if (connections.empty()) return evidence;
-  for (auto& write : connections.front().writes) *evidence.add_writes() = std::move(write);
-  for (auto& event : connections.front().fragments) *evidence.add_fragments() = std::move(event);
-  return evidence;
-}
-
-absl::StatusOr<v1::ServerEvidence> NginxServer::stop(std::chrono::nanoseconds grace,
-                                                     std::vector<ConnectionTrace>& connections) {
   HOPYARD_ASSIGN_OR_RETURN(const base::ChildExit exit, child_.stop(grace, SIGQUIT));
   v1::ServerEvidence evidence = evidence_of(exit, config_);
   HOPYARD_ASSIGN_OR_RETURN(const std::string log,
@@ -173,7 +159,14 @@ absl::StatusOr<v1::ServerEvidence> NginxServer::stop(std::chrono::nanoseconds gr
   Trace trace = parse_log(log);
   evidence.set_nginx_version(trace.nginx_version);
   evidence.set_errors(trace.errors);
-  connections = std::move(trace.connections);
+  if (trace.connections.size() > 1) {
+    return absl::InternalError(
+        fmt::format("read server log: {}: {} connections made requests, one was expected", spec_.directory,
+                    trace.connections.size()));
+  }
+  if (trace.connections.empty()) return evidence;
+  for (auto& write : trace.connections.front().writes) *evidence.add_writes() = std::move(write);
+  for (auto& event : trace.connections.front().fragments) *evidence.add_fragments() = std::move(event);
   return evidence;
 }
 

@@ -14,7 +14,6 @@
 #include "hopyard/v1/result.pb.h"
 #include "lab/namespace.h"
 #include "server/certificate.h"
-#include "server/trace.h"
 
 namespace hopyard::server {
 
@@ -41,15 +40,13 @@ struct ServerSpec {
 class NginxServer {
  public:
   // Writes the files, has nginx check the configuration, starts it and waits until it accepts connections.
-  // Errors carry nginx's own words.
+  // ABORTED, with nginx's own words, if nginx refused the configuration, ended, or did not accept in time;
+  // other errors are of the place it was to run in.
   static absl::StatusOr<NginxServer> start(ServerSpec spec);
 
   // QUIT, then by deadline KILL; reaped. Exit status, usage, and the writes of the one connection that made
   // requests (none: empty; several: INTERNAL, since a trial has one).
   absl::StatusOr<v1::ServerEvidence> stop(std::chrono::nanoseconds grace);
-  // The same with every connection's trace apart, for the gate.
-  absl::StatusOr<v1::ServerEvidence> stop(std::chrono::nanoseconds grace,
-                                          std::vector<ConnectionTrace>& connections);
 
  private:
   NginxServer(ServerSpec spec, std::string config, base::Child child);

@@ -16,13 +16,16 @@ class BareBed : public Bed {
   absl::Status snapshot_server(const std::string&, int, v1::TrialResult&) const override {
     return absl::OkStatus();
   }
+  absl::Status snapshot_qdiscs(const std::string&, v1::TrialResult&) const override {
+    return absl::OkStatus();
+  }
   absl::Status observe(v1::TrialResult&) const override { return absl::OkStatus(); }
   absl::Status tear_down(const base::Deadline&, v1::TrialResult& result) override {
     result.mutable_environment()->set_namespaces_gone(
         true);  // of those whose end must be proven, it made none
     return absl::OkStatus();
   }
-  void check(const v1::TrialSpec&, const v1::TrialResult&, CheckList&) const override {}
+  void check(const v1::TrialSpec&, const v1::TrialResult&, CheckList&, CheckList&) const override {}
 
  private:
   server::Listen listen_;

@@ -30,19 +30,22 @@ class Bed {
   virtual uint32_t send_buffer_bytes() const { return 0; }     // the server's SO_SNDBUF; 0: the kernel's
   virtual absl::StatusOr<base::Fd> client_socket() const = 0;  // unconnected
 
-  // Adds snapshots of both ends of the connection behind `client_fd` and of all qdiscs, named `at`, to
-  // `result`. Forks and opens nothing.
+  // Each adds snapshots named `at` to `result`. They fork and open nothing. A socket that has gone is no
+  // error: check() misses it. Both ends of the connection behind `client_fd`, and all qdiscs.
   virtual absl::Status snapshot(const std::string& at, int client_fd, v1::TrialResult& result) const = 0;
   // The server's socket alone, for use inside the client's run.
   virtual absl::Status snapshot_server(const std::string& at, int client_fd,
                                        v1::TrialResult& result) const = 0;
+  virtual absl::Status snapshot_qdiscs(const std::string& at, v1::TrialResult& result) const = 0;
   // Reads the bed back into result.environment.
   virtual absl::Status observe(v1::TrialResult& result) const = 0;
   // Takes it down; all of its sockets must be closed and its processes gone. Sets
   // environment.namespaces_gone.
   virtual absl::Status tear_down(const base::Deadline& deadline, v1::TrialResult& result) = 0;
-  // After tear_down: what must hold of the evidence the bed itself put into `result`.
-  virtual void check(const v1::TrialSpec& spec, const v1::TrialResult& result, CheckList& checks) const = 0;
+  // After tear_down: what must hold of the evidence the bed itself put into `result`; `server` gets what only
+  // the server can have spoilt.
+  virtual void check(const v1::TrialSpec& spec, const v1::TrialResult& result, CheckList& bed,
+                     CheckList& server) const = 0;
 };
 
 }  // namespace hopyard::trial

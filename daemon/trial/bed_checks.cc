@@ -46,7 +46,9 @@ void check_netem(const lab::RoutedSpec& asked, const lab::QdiscSnapshot& snapsho
   checks.equal<std::string>(name + " kind", "netem", snapshot.qdisc.kind);
   if (!snapshot.qdisc.netem) return;
   const netlink::NetemOptions& seen = *snapshot.qdisc.netem;
-  checks.equal<int64_t>(name + " delay ns", asked.rtt.count() / 2, seen.delay.count());
+  // The half that an odd round trip cannot share goes to the way back.
+  const auto delay = towards_client ? asked.rtt - asked.rtt / 2 : asked.rtt / 2;
+  checks.equal<int64_t>(name + " delay ns", delay.count(), seen.delay.count());
   checks.equal<int64_t>(name + " jitter ns", 0, seen.jitter.count());
   checks.equal(name + " rate bit/s", asked.rate_bps, seen.rate_bps);
   checks.equal(name + " loss (of 2^32)", netlink::netem_fraction_bits(asked.loss),
@@ -65,9 +67,9 @@ void check_fq(const lab::QdiscSnapshot& snapshot, CheckList& checks) {
   checks.equal<uint64_t>(name + " drops", 0, snapshot.qdisc.drops);
 }
 
-// Every instant at which the server's socket must have been seen.
-std::set<std::string> instants(const v1::Workload& workload) {
-  std::set<std::string> names = {"before", "after"};
+// Every instant after "before" at which the server's socket must still have been there.
+std::set<std::string> later_instants(const v1::Workload& workload) {
+  std::set<std::string> names = {"after"};
   for (const v1::Request& request : workload.requests()) {
     if (request.has_after()) names.insert("request:" + request.name());
   }
@@ -103,30 +105,32 @@ void check_sysctls(const v1::Tcp& tcp, const v1::Environment& environment, Check
   }
 }
 
-void check_sockets(const v1::TrialSpec& spec, const v1::TrialResult& result, CheckList& checks) {
-  std::set<std::string> missing = instants(spec.workload());
+void check_sockets(const v1::TrialSpec& spec, const v1::TrialResult& result, CheckList& bed,
+                   CheckList& server) {
+  std::set<std::string> missing = later_instants(spec.workload());
+  bool seen_before = false;
   std::set<std::string> algorithms;
   std::set<uint64_t> mss;
   for (const v1::SocketSnapshot& socket : result.sockets()) {
     if (socket.side() != "server") continue;
+    seen_before |= socket.at() == "before";
     missing.erase(socket.at());
     algorithms.insert(socket.congestion_control());
     const auto value = socket.values().find("tcpi_snd_mss");
     mss.insert(value != socket.values().end() ? value->second : 0);
   }
-  // A client that stopped early did not reach every instant; that is judged by itself, and is not the bed's
-  // fault.
+  // A client that stopped early did not reach every instant; that is judged by itself.
   if (result.client().error().empty()) {
-    checks.holds("server socket seen", "at every instant",
+    bed.holds("server socket seen", "before", seen_before ? "before" : "not before", seen_before);
+    server.holds("connection kept", "at every instant",
                  missing.empty() ? "at every instant" : fmt::format("not at {}", *missing.begin()),
                  missing.empty());
   }
   if (mss.empty()) return;
-  checks.equal("server socket mss", fmt::format("{}", std::set<uint64_t>{kMssBytes}), fmt::format("{}", mss));
+  bed.equal("server socket mss", fmt::format("{}", std::set<uint64_t>{kMssBytes}), fmt::format("{}", mss));
   if (spec.case_().tcp().has_congestion_control()) {
     const std::set<std::string> expected = {spec.case_().tcp().congestion_control()};
-    checks.equal("server socket congestion control", fmt::format("{}", expected),
-                 fmt::format("{}", algorithms));
+    bed.equal("server socket congestion control", fmt::format("{}", expected), fmt::format("{}", algorithms));
   }
 }
 

@@ -43,9 +43,11 @@ class RoutedBed final : public Bed {
   absl::Status snapshot_server(const std::string& at, int client_fd, v1::TrialResult& result) const override {
     return snapshot_side(lab::Side::kServer, at, client_fd, result);
   }
+  absl::Status snapshot_qdiscs(const std::string& at, v1::TrialResult& result) const override;
   absl::Status observe(v1::TrialResult& result) const override;
   absl::Status tear_down(const base::Deadline& deadline, v1::TrialResult& result) override;
-  void check(const v1::TrialSpec& spec, const v1::TrialResult& result, CheckList& checks) const override;
+  void check(const v1::TrialSpec& spec, const v1::TrialResult& result, CheckList& bed,
+             CheckList& server) const override;
 
  private:
   absl::Status snapshot_side(lab::Side side, const std::string& at, int client_fd,
@@ -69,14 +71,20 @@ absl::StatusOr<uint16_t> local_port(int fd) {
 absl::Status RoutedBed::snapshot_side(lab::Side side, const std::string& at, int client_fd,
                                       v1::TrialResult& result) const {
   HOPYARD_ASSIGN_OR_RETURN(const uint16_t client_port, local_port(client_fd));
-  HOPYARD_ASSIGN_OR_RETURN(const auto socket, path_->snapshot_connection(side, client_port, kPort));
-  *result.add_sockets() = to_evidence(at, socket);
+  const auto socket = path_->snapshot_connection(side, client_port, kPort);
+  if (absl::IsNotFound(socket.status())) return absl::OkStatus();
+  HOPYARD_RETURN_IF_ERROR(socket.status());
+  *result.add_sockets() = to_evidence(at, *socket);
   return absl::OkStatus();
 }
 
 absl::Status RoutedBed::snapshot(const std::string& at, int client_fd, v1::TrialResult& result) const {
   HOPYARD_RETURN_IF_ERROR(snapshot_side(lab::Side::kClient, at, client_fd, result));
   HOPYARD_RETURN_IF_ERROR(snapshot_side(lab::Side::kServer, at, client_fd, result));
+  return snapshot_qdiscs(at, result);
+}
+
+absl::Status RoutedBed::snapshot_qdiscs(const std::string& at, v1::TrialResult& result) const {
   HOPYARD_ASSIGN_OR_RETURN(qdiscs_, path_->snapshot_qdiscs());
   for (const auto& qdisc : qdiscs_) *result.add_qdiscs() = to_evidence(at, qdisc);
   return absl::OkStatus();
@@ -95,11 +103,12 @@ absl::Status RoutedBed::tear_down(const base::Deadline& deadline, v1::TrialResul
   return absl::OkStatus();
 }
 
-void RoutedBed::check(const v1::TrialSpec& spec, const v1::TrialResult& result, CheckList& checks) const {
-  check_links(result.environment(), checks);
-  check_sysctls(spec.case_().tcp(), result.environment(), checks);
-  check_sockets(spec, result, checks);
-  check_qdiscs(spec_, qdiscs_, result.environment(), checks);
+void RoutedBed::check(const v1::TrialSpec& spec, const v1::TrialResult& result, CheckList& bed,
+                      CheckList& server) const {
+  check_links(result.environment(), bed);
+  check_sysctls(spec.case_().tcp(), result.environment(), bed);
+  check_sockets(spec, result, bed, server);
+  check_qdiscs(spec_, qdiscs_, result.environment(), bed);
 }
 
 }  // namespace

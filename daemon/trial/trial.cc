@@ -52,10 +52,13 @@ absl::StatusOr<server::NginxServer> start_server(const v1::TrialSpec& spec, cons
   return server::NginxServer::start(std::move(server));
 }
 
-// The measured part. Snapshots that fail are remembered, not lost: the evidence would have a hole.
+// The measured part. Snapshots that fail are remembered, not lost: the evidence would have a hole. A client
+// that stopped early leaves the queues' last counters to be read: they tell whether the bed lost what it
+// should not.
 absl::Status run_client(const v1::TrialSpec& spec, const Bed& bed, std::chrono::nanoseconds request_timeout,
                         v1::TrialResult& result) {
   absl::Status snapshots;
+  bool completed = false;
   probe::ProbeSpec probe;
   probe.workload = &spec.workload();
   probe.deadlines.request = request_timeout;
@@ -64,11 +67,15 @@ absl::Status run_client(const v1::TrialSpec& spec, const Bed& bed, std::chrono::
   HOPYARD_ASSIGN_OR_RETURN(probe.socket, bed.client_socket());
   const int fd = probe.socket.get();  // stays open as long as the probe calls back
   probe.settled = [&] { snapshots.Update(bed.snapshot("before", fd, result)); };
-  probe.completed = [&] { snapshots.Update(bed.snapshot("after", fd, result)); };
+  probe.completed = [&] {
+    completed = true;
+    snapshots.Update(bed.snapshot("after", fd, result));
+  };
   probe.before_request = [&](std::string_view name) {
     snapshots.Update(bed.snapshot_server(fmt::format("request:{}", name), fd, result));
   };
   *result.mutable_client() = probe::run(std::move(probe));
+  if (!completed) snapshots.Update(bed.snapshot_qdiscs("after", result));
   return snapshots;
 }
 
@@ -85,18 +92,22 @@ void serve_and_ask(const v1::TrialSpec& spec, const Bed& bed, const Scratch& scr
   const auto certificate = server::make_certificate();
   if (!certificate.ok()) return give(result, v1::INVALID, "certificate", certificate.status());
   auto server = start_server(spec, bed, scratch, *certificate);
-  if (!server.ok()) return give(result, v1::FAILED, "server start", server.status());
-  const absl::Status snapshots = run_client(spec, bed, request_timeout, result);
-  if (!snapshots.ok()) give(result, v1::INVALID, "snapshots", snapshots);
+  if (!server.ok()) {
+    // A server that is not there, or has no folder, says nothing of the case.
+    const bool its_own = absl::IsAborted(server.status());
+    return give(result, its_own ? v1::FAILED : v1::INVALID, "server start", server.status());
+  }
+  const absl::Status watched = run_client(spec, bed, request_timeout, result);
+  if (!watched.ok()) give(result, v1::INVALID, "client's bed", watched);
   auto evidence = server->stop(kServerGrace);
-  if (!evidence.ok()) return give(result, v1::FAILED, "server end", evidence.status());
+  if (!evidence.ok()) return give(result, v1::INVALID, "server's evidence", evidence.status());
   *result.mutable_server() = *std::move(evidence);
 }
 
 void check_all(const v1::TrialSpec& spec, const Bed& bed, v1::TrialResult& result) {
   CheckList bed_checks(Blame::kBed), server_checks(Blame::kServer);
   if (result.has_client()) {
-    bed.check(spec, result, bed_checks);
+    bed.check(spec, result, bed_checks, server_checks);
     check_responses(spec, result.client(), server_checks);
     check_records(spec, result.client(), server_checks);
   }

@@ -15,8 +15,8 @@ namespace hopyard::trial {
 v1::TrialResult run_trial(const v1::TrialSpec& spec);
 
 // Puts a server build to the proof before it may serve a trial: record list, a 10000-byte body, a slow reader
-// with a small send buffer, 400 HTTP/2 and 400 HTTP/1.1 requests. Over Unix-domain sockets: needs nothing of
-// the network.
+// with a small send buffer, 400 HTTP/2 and 400 HTTP/1.1 requests. Over Unix-domain sockets, the slow reader
+// over the loopback of a namespace of its own: needs neither veth, fq nor netem.
 v1::GateResult run_gate(const v1::GateJob& job);
 
 }  // namespace hopyard::trial

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "base/fd.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -172,14 +173,51 @@ TEST(Trial, FailsByNameWhenRecordsAreNotAsPromised) {
   EXPECT_THAT(result.reason(), testing::StartsWith("record bound: expected at most 4096"));
 }
 
-TEST(Trial, SaysWhyAServerThatCannotStartDidNot) {
+v1::TrialResult run_with_server(const std::string& nginx_path) {
   v1::TrialSpec spec = spec_of("stock", 16384, "h1");
   add_request(spec, "main", 1024);
-  spec.mutable_build()->set_nginx_path("/no/such/nginx");
-  const v1::TrialResult result = run_trial(spec);
-  EXPECT_EQ(result.verdict(), v1::FAILED);
+  spec.mutable_build()->set_nginx_path(nginx_path);
+  return run_trial(spec);
+}
+
+TEST(Trial, IsInvalidWithoutAServer) {
+  const v1::TrialResult result = run_with_server("/no/such/nginx");
+  EXPECT_EQ(result.verdict(), v1::INVALID);
   EXPECT_THAT(result.reason(), testing::HasSubstr("/no/such/nginx"));
   EXPECT_TRUE(result.environment().namespaces_gone());
+}
+
+TEST(Trial, FailsWhenTheServerRefusesItsConfiguration) {
+  const v1::TrialResult result = run_with_server("/bin/false");
+  EXPECT_EQ(result.verdict(), v1::FAILED);
+  EXPECT_THAT(result.reason(), testing::StartsWith("server start: check nginx configuration: /bin/false"));
+  EXPECT_TRUE(result.environment().namespaces_gone());
+}
+
+// The stock server behind a script that first changes its configuration.
+std::string server_with(const std::string& change) {
+  const std::string path = testing::TempDir() + "/changed-nginx";
+  const std::string script = fmt::format(
+      "#!/bin/sh\nsed -i '{}' nginx.conf && exec {}/servers/stock \"$@\"\n", change, HOPYARD_BUILD_DIR);
+  EXPECT_TRUE(base::write_file(path, script, 0755).ok());
+  return path;
+}
+
+TEST(Trial, FailsWhenTheServerRefusesTheHandshake) {
+  const v1::TrialResult result = run_with_server(server_with("s/TLSv1.3/TLSv1.2/"));
+  EXPECT_EQ(result.verdict(), v1::FAILED) << explain(result);
+  EXPECT_THAT(result.reason(),
+              testing::StartsWith("client finished: expected without an error, saw handshake"));
+  EXPECT_EQ(result.server().exit_code(), 0);
+}
+
+TEST(Trial, IsInvalidWhenTheRoutersQueueOverflows) {
+  v1::TrialSpec spec = spec_of("stock", 16384, "h1");
+  add_request(spec, "main", 131072);
+  spec.mutable_path()->set_limit_packets(5);
+  const v1::TrialResult result = run_trial(spec);
+  EXPECT_EQ(result.verdict(), v1::INVALID) << explain(result);
+  EXPECT_THAT(result.reason(), testing::StartsWith("netem towards client drops: expected 0"));
 }
 
 TEST(Trial, IsInvalidWhenThePathCannotBeMade) {

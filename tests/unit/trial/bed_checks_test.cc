@@ -75,17 +75,21 @@ Bed good() {
   return bed;
 }
 
+// The names of the bed's broken checks, then "server: " and those of the server's.
 std::vector<std::string> broken_after(const std::function<void(Bed&)>& change) {
   Bed bed = good();
   change(bed);
-  CheckList checks(Blame::kBed);
+  CheckList checks(Blame::kBed), server(Blame::kServer);
   check_links(bed.result.environment(), checks);
   check_sysctls(bed.spec.case_().tcp(), bed.result.environment(), checks);
-  check_sockets(bed.spec, bed.result, checks);
+  check_sockets(bed.spec, bed.result, checks, server);
   check_qdiscs(bed.asked, bed.qdiscs, bed.result.environment(), checks);
   std::vector<std::string> names;
   for (const v1::Check& check : checks.checks()) {
     if (check.outcome() == v1::BROKEN) names.push_back(check.name());
+  }
+  for (const v1::Check& check : server.checks()) {
+    if (check.outcome() == v1::BROKEN) names.push_back("server: " + check.name());
   }
   return names;
 }
@@ -118,9 +122,16 @@ TEST(BedChecks, NameASocketThatIsNotAsAsked) {
       ElementsAre("server socket mss"));
 }
 
-TEST(BedChecks, MissASnapshotOnlyWhenTheClientGotThatFar) {
-  EXPECT_THAT(broken_after([](Bed& b) { b.result.mutable_sockets()->RemoveLast(); }),
+TEST(BedChecks, BlameTheServerForAConnectionThatWentAway) {
+  for (const int at : {1, 2}) {
+    EXPECT_THAT(broken_after([at](Bed& b) { b.result.mutable_sockets()->DeleteSubrange(at, 1); }),
+                ElementsAre("server: connection kept"));
+  }
+  EXPECT_THAT(broken_after([](Bed& b) { b.result.mutable_sockets()->DeleteSubrange(0, 1); }),
               ElementsAre("server socket seen"));
+}
+
+TEST(BedChecks, MissASnapshotOnlyWhenTheClientGotThatFar) {
   EXPECT_THAT(broken_after([](Bed& b) {
                 b.result.mutable_sockets()->RemoveLast();
                 b.result.mutable_client()->set_error("closed mid-record");
@@ -142,6 +153,17 @@ TEST(BedChecks, NameEachNetemValue) {
   EXPECT_THAT(netem_broken([](Options& o) { o.limit_packets = 1000; }),
               ElementsAre("netem towards client limit packets"));
   EXPECT_THAT(netem_broken([](Options& o) { o.seed = 7; }), ElementsAre("netem towards client seed"));
+}
+
+TEST(BedChecks, LeaveTheOddNanosecondToTheWayBack) {
+  const auto odd = [](int longer) {
+    return broken_after([longer](Bed& b) {
+      b.asked.rtt += std::chrono::nanoseconds(1);
+      b.qdiscs[static_cast<size_t>(longer)].qdisc.netem->delay += std::chrono::nanoseconds(1);
+    });
+  };
+  EXPECT_THAT(odd(1), IsEmpty());
+  EXPECT_THAT(odd(2), ElementsAre("netem towards client delay ns", "netem towards server delay ns"));
 }
 
 TEST(BedChecks, RecordASeedTheKernelLacksWithoutJudgingIt) {
