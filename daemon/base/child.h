@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Child processes: started by vfork-and-exec, held by pidfd, ended TERM -> deadline -> KILL, reaped with
+// Child processes: started by fork and exec, held by pidfd, ended TERM -> deadline -> KILL, reaped with
 // their usage.
 #pragma once
 

@@ -129,7 +129,7 @@ absl::Status Channel::open_record(std::span<const uint8_t> record, int64_t recei
   records_.push_back({.content = opened.content,
                       .outer_type = record[0],
                       .wire_bytes = static_cast<uint32_t>(record.size()),
-                      .plaintext_bytes = static_cast<uint32_t>(opened.plaintext.size()),
+                      .plaintext_bytes = opened.plaintext_bytes,
                       .received_ns = received_ns,
                       .decrypted_ns = opened.decrypted_ns});
   decrypted_bytes_ += opened.plaintext.size();

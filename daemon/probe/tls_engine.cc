@@ -20,6 +20,8 @@ constexpr std::array<uint16_t, 5> kSignatures = {
     SSL_SIGN_ED25519, SSL_SIGN_ECDSA_SECP256R1_SHA256, SSL_SIGN_RSA_PSS_RSAE_SHA256,
     SSL_SIGN_ECDSA_SECP384R1_SHA384, SSL_SIGN_RSA_PSS_RSAE_SHA384};
 
+constexpr uint32_t kAlertBytes = 2;  // level and description
+
 std::string last_error() {
   const uint32_t code = ERR_peek_last_error();
   if (code == 0) return "no reason given";
@@ -75,7 +77,7 @@ absl::StatusOr<TlsEngine> TlsEngine::make(std::string_view host, std::string_vie
 
 void TlsEngine::on_message(int is_write, int, int content_type, const void* bytes, size_t size, SSL*,
                            void* seen) {
-  if (is_write != 0 || content_type != SSL3_RT_ALERT || size != 2) return;
+  if (is_write != 0 || content_type != SSL3_RT_ALERT || size != kAlertBytes) return;
   const auto* alert = static_cast<const uint8_t*>(bytes);
   *static_cast<Seen*>(seen) = {.alert = true, .alert_level = alert[0], .alert_description = alert[1]};
 }
@@ -109,6 +111,8 @@ OpenedRecord TlsEngine::open(std::span<const uint8_t> record) {
   if (seen_->alert) {
     opened.content = Content::alert;
     opened.close_notify = seen_->alert_description == SSL3_AD_CLOSE_NOTIFY;
+    // One before there are keys comes in the clear.
+    if (record[0] == SSL3_RT_APPLICATION_DATA) opened.plaintext_bytes = kAlertBytes;
   }
   if (opened.status.ok() && BIO_pending(input_) != 0) {
     opened.status = absl::InternalError("open record: TLS engine: left part of a record unread");
@@ -122,6 +126,7 @@ void TlsEngine::read_application(OpenedRecord& opened) {
   if (size > 0) {
     opened.content = Content::data;
     opened.plaintext = {plaintext_.get(), static_cast<size_t>(size)};
+    opened.plaintext_bytes = static_cast<uint32_t>(size);
     // One record never holds more than the buffer, so there is nothing left to read.
     if (SSL_pending(ssl_.get()) != 0) {
       opened.status = absl::InternalError("open record: TLS engine: a record held more than 16384 bytes");

@@ -26,7 +26,8 @@ enum class Content {
 struct OpenedRecord {
   Content content = Content::unknown;
   std::span<const uint8_t> plaintext;  // application bytes; valid until the next open()
-  int64_t decrypted_ns = 0;            // SSL_read, or the handshake step, returned
+  uint32_t plaintext_bytes = 0;  // what decryption yielded: of data all of it, of an alert its 2; else 0
+  int64_t decrypted_ns = 0;      // SSL_read, or the handshake step, returned
   bool close_notify = false;
   absl::Status status;  // why the connection cannot go on; OK if it can
 };

@@ -152,7 +152,7 @@ CREATE TABLE tls_record (  -- every record the client received
   content INTEGER NOT NULL CHECK (content BETWEEN 0 AND 4),  -- 1 handshake, 2 data, 3 post_handshake, 4 alert; 0 not said
   outer_type INTEGER NOT NULL,       -- the type byte on the wire
   wire_bytes INTEGER NOT NULL,       -- with the 5-byte header
-  plaintext_bytes INTEGER NOT NULL,  -- what decryption yielded; 0 for handshake records
+  plaintext_bytes INTEGER NOT NULL,  -- what decryption yielded; 0 for handshake and post-handshake records
   received_ns INTEGER,   -- the record's last byte was read from the socket
   decrypted_ns INTEGER,  -- SSL_read (or the handshake step) returned for it
   PRIMARY KEY (trial_no, seq)
@@ -206,7 +206,7 @@ CREATE TABLE server (
   system_cpu_ns INTEGER NOT NULL,  -- duration
   max_rss_bytes INTEGER NOT NULL,
   config_text INTEGER NOT NULL REFERENCES text,         -- the rendered nginx configuration
-  nginx_version_text INTEGER NOT NULL REFERENCES text,  -- what nginx -V said
+  nginx_version_text INTEGER NOT NULL REFERENCES text,  -- as the server's log names itself
   errors TEXT NOT NULL             -- log lines of level warn and above; bounded
 ) STRICT;
 
@@ -236,7 +236,7 @@ CREATE TABLE socket_snapshot (
   seq INTEGER NOT NULL,
   at_text INTEGER NOT NULL REFERENCES text,    -- "before", "request:<name>", "after"
   side_text INTEGER NOT NULL REFERENCES text,  -- "client", "server"
-  taken_ns INTEGER,                            -- the kernel's answer was read
+  taken_ns INTEGER,                            -- just before the kernel was asked
   local TEXT NOT NULL,
   remote TEXT NOT NULL,
   state_text INTEGER NOT NULL REFERENCES text,
@@ -264,7 +264,7 @@ CREATE TABLE qdisc_snapshot (
   at_text INTEGER NOT NULL REFERENCES text,         -- as in socket_snapshot
   namespace_text INTEGER NOT NULL REFERENCES text,  -- "client", "router", "server"
   link_text INTEGER NOT NULL REFERENCES text,
-  taken_ns INTEGER,                                 -- the kernel's answer was read
+  taken_ns INTEGER,                                 -- just before the kernel was asked
   kind_text INTEGER NOT NULL REFERENCES text,       -- "fq", "netem"
   handle INTEGER NOT NULL,
   parent INTEGER NOT NULL,
