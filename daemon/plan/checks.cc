@@ -113,6 +113,10 @@ void check_routed_path(const Context& context, const v1::Path& path, const std::
     context.at_value(at + ".rtt", "`rtt` cannot be halved in whole nanoseconds",
                      "an even number of nanoseconds");
   }
+  if (path.rate_bps() % 8 != 0) {
+    context.at_value(at + ".rate", "`rate` is no whole number of bytes a second, in which netem counts",
+                     "a multiple of 8 bit/s");
+  }
 }
 
 void check_paths(const Context& context) {
