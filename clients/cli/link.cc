@@ -3,6 +3,7 @@
 #include "cli/link.h"
 
 #include <fcntl.h>
+#include <grpc/grpc.h>
 #include <grpcpp/grpcpp.h>
 #include <poll.h>
 #include <signal.h>
@@ -46,6 +47,9 @@ bool listens(const std::string& path) {
 
 // Nothing if the daemon does not speak: one that is ending may still accept.
 std::unique_ptr<v1::Hopyard::Stub> connect_to(const std::string& path) {
+  // Kept up until the end of the program: its shut-down can wait ten seconds for a poller (gRPC 1.51).
+  static const bool kept = (grpc_init(), true);
+  (void)kept;
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);  // the daemon bounds its answers
   const auto channel =

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line: names, options, help. Each command is a function of command.h.
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <functional>
@@ -163,7 +165,10 @@ int main_of(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return hopyard::cli::main_of(argc, argv);
+    const int code = hopyard::cli::main_of(argc, argv);
+    // gRPC's threads are still there: nothing static may be destroyed under them.
+    std::fflush(nullptr);
+    std::quick_exit(code);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "hopyard: %s\n", error.what());
     return hopyard::cli::kFailed;

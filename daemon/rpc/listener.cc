@@ -75,10 +75,7 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::bind(const ListenerOptions& 
       new Listener(options, std::move(lock), std::move(socket), std::move(stop)));
 }
 
-Listener::~Listener() {
-  stop();
-  ::unlink(options_.path.c_str());
-}
+Listener::~Listener() { stop(); }
 
 void Listener::serve(Accepted accepted) {
   thread_ = std::thread([this, accepted = std::move(accepted)] { accept_loop(accepted); });
@@ -87,6 +84,10 @@ void Listener::serve(Accepted accepted) {
 void Listener::stop() {
   stop_.write.reset();  // the loop sees the hang-up
   if (thread_.joinable()) thread_.join();
+  if (!socket_.valid()) return;
+  // The name goes before the socket: whoever still finds it is refused rather than left waiting.
+  ::unlink(options_.path.c_str());
+  socket_.reset();
 }
 
 void Listener::accept_loop(const Accepted& accepted) const {

@@ -34,7 +34,6 @@ class Listener {
   // FAILED_PRECONDITION: something that is no socket lies there.
   static absl::StatusOr<std::unique_ptr<Listener>> bind(const ListenerOptions& options);
 
-  // Stops, and removes the socket.
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -42,6 +41,7 @@ class Listener {
   // Accepts on a thread of its own until stop(). A peer of another user is closed at once: its uid is what
   // the kernel says (SO_PEERCRED), so a wider file mode opens nothing.
   void serve(Accepted accepted);
+  // Ends accepting and removes the socket; the path stays locked.
   void stop();
 
  private:

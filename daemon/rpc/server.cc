@@ -2,6 +2,7 @@
 // gRPC gets connections one by one, already judged by the listener.
 #include "rpc/server.h"
 
+#include <grpc/grpc.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
@@ -21,7 +22,15 @@ constexpr int kLargestAnswerBytes = 128 << 20;  // one trial's evidence, or the 
 constexpr int kMostThreads = 32;
 constexpr auto kGrace = std::chrono::seconds(2);
 
+// Without it the last server's end shuts the library down, and that waits up to ten seconds for the poller of
+// an earlier long write (gRPC 1.51, tcp_posix's backup poller).
+void keep_library_up() {
+  static const bool kept = (grpc_init(), true);
+  (void)kept;
+}
+
 std::unique_ptr<grpc::Server> build_server(Service& service) {
+  keep_library_up();
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ResourceQuota quota("hopyardd");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What a person sees while a campaign runs, on a terminal and in a log.
 #include "cli/progress.h"
 
 #include <gmock/gmock.h>

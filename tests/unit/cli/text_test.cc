@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tables, the summary, JSON and exit codes as scripts and people read them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
