@@ -99,7 +99,7 @@ absl::StatusOr<ReadyVariant> Workshop::make_ready(const std::string& name, const
   HOPYARD_ASSIGN_OR_RETURN(const variant::Build build, builder_.build(*variant, progress, stop));
   ReadyVariant ready = ready_from(build);
   HOPYARD_RETURN_IF_ERROR(pass_gate(build, ready, sink, stop));
-  if (sink) sink(event_of(name, "ready", build.nginx_path));
+  if (sink) sink(event_of(name, "ready", "build " + build.sha256.substr(0, 16)));
   return ready;
 }
 

@@ -3,6 +3,8 @@
 // experiments, and what a broken server turns into.
 #include "trial/trial.h"
 
+#include <sys/resource.h>
+
 #include <map>
 
 #include "base/fd.h"
@@ -74,6 +76,19 @@ std::string explain(const v1::TrialResult& result) {
                         check.expected(), check.seen());
   }
   return text;
+}
+
+// A worker may take 100 MiB; this program holds a worker's code and the test's on top.
+TEST(Memory, StaysUnder100MiBThroughA1MiBTrial) {
+  v1::TrialSpec spec = spec_of("stock", 4096, "h2");
+  add_request(spec, "main", 1048576);
+  const v1::TrialResult result = run_trial(spec);
+  ASSERT_EQ(result.verdict(), v1::PASSED) << explain(result);
+  rusage usage{};
+  ASSERT_EQ(::getrusage(RUSAGE_SELF, &usage), 0);
+  RecordProperty("max_rss_kib", static_cast<int>(usage.ru_maxrss));
+  fmt::print("largest resident size: {} KiB\n", usage.ru_maxrss);
+  EXPECT_LT(usage.ru_maxrss, 100 * 1024);
 }
 
 struct Counted {
