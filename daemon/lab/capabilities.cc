@@ -60,7 +60,7 @@ absl::Status check_present(const Module& module) {
   return absl::UnimplementedError(fmt::format("this kernel was built without {}", module.name));
 }
 
-class Trial {
+class Attempt {
  public:
   absl::Status make_links() {
     HOPYARD_RETURN_IF_ERROR(check_present(kVeth));
@@ -101,13 +101,13 @@ class Trial {
 }  // namespace
 
 std::vector<Capability> find_capabilities() {
-  Trial trial;
+  Attempt attempt;
   std::vector<Capability> found;
-  found.push_back({kVeth.capability, trial.make_links()});
-  found.push_back({kFq.capability, trial.add_fq()});
-  found.push_back({kNetem.capability, trial.add_netem()});
+  found.push_back({kVeth.capability, attempt.make_links()});
+  found.push_back({kFq.capability, attempt.add_fq()});
+  found.push_back({kNetem.capability, attempt.add_netem()});
   found.push_back({kTcpDiag.capability, check_present(kTcpDiag)});
-  trial.remove_links();
+  attempt.remove_links();
   return found;
 }
 

@@ -3,7 +3,6 @@
 #include "lab/guest_init.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/stat.h>
@@ -130,10 +129,12 @@ absl::Status mount_all() {
 
 }  // namespace
 
-bool is_guest_init() {
+bool on_guest_root() {
   struct statfs root {};
-  return ::getpid() == 1 && ::statfs("/", &root) == 0 && root.f_type == kHostfsMagic;
+  return ::statfs("/", &root) == 0 && root.f_type == kHostfsMagic;
 }
+
+bool is_guest_init() { return ::getpid() == 1 && on_guest_root(); }
 
 absl::Status become_guest_init() {
   ::umask(022);

@@ -11,7 +11,9 @@
 
 namespace hopyard::lab {
 
-// True in the first process of a UML guest: pid 1 on a root that is hostfs.
+// True in every process of a UML guest: its root is hostfs.
+bool on_guest_root();
+// True in its first one.
 bool is_guest_init();
 
 // To be called once, first of all, where is_guest_init(): mounts proc, sysfs and devtmpfs, private tmpfs on

@@ -247,18 +247,6 @@ absl::StatusOr<SocketSnapshot> RoutedPath::snapshot_connection(Side endpoint, ui
   return SocketSnapshot{endpoint, taken_ns, std::move(found)};
 }
 
-absl::StatusOr<std::vector<SocketSnapshot>> RoutedPath::snapshot_sockets(Side endpoint,
-                                                                         uint16_t server_port) const {
-  netlink::SocketFilter filter;
-  (endpoint == Side::kServer ? filter.local_port : filter.remote_port) = server_port;
-  const int64_t taken_ns = base::monotonic_ns();
-  HOPYARD_ASSIGN_OR_RETURN(auto sockets, parts_->end(endpoint).sockets.dump(filter));
-  std::vector<SocketSnapshot> out;
-  out.reserve(sockets.size());
-  for (auto& socket : sockets) out.push_back({endpoint, taken_ns, std::move(socket)});
-  return out;
-}
-
 absl::StatusOr<bool> RoutedPath::tear_down(const base::Deadline& deadline) && {
   const std::unique_ptr<Parts> parts = std::move(parts_);
   bool talking = false;

@@ -109,9 +109,6 @@ class RoutedPath {
   // some 10 us. NOT_FOUND if there is none. Opens nothing.
   absl::StatusOr<SocketSnapshot> snapshot_connection(Side endpoint, uint16_t client_port,
                                                      uint16_t server_port) const;
-  // All connected TCP sockets of an endpoint whose server end has that port (netlink::kConnectedStates).
-  // Opens nothing, but the kernel walks its whole connection table: 0.1 to 1 ms on a large machine.
-  absl::StatusOr<std::vector<SocketSnapshot>> snapshot_sockets(Side endpoint, uint16_t server_port) const;
 
   // Ends the path. What closed sockets still have to say to each other is let through. True once the kernel
   // has reported all three namespaces destroyed; false if it had not by the deadline: something still holds

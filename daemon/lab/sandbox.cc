@@ -2,12 +2,10 @@
 // Namespaces of a host worker and of a guest's keeper.
 #include "lab/sandbox.h"
 
-#include <linux/magic.h>
 #include <net/if.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <string>
@@ -17,6 +15,7 @@
 #include "fmt/format.h"
 #include "lab/cover.h"
 #include "lab/guard.h"
+#include "lab/guest_init.h"
 
 namespace hopyard::lab {
 namespace {
@@ -24,7 +23,6 @@ namespace {
 using base::errno_status;
 using base::Fd;
 
-constexpr long kHostfsMagic = 0x00c0ffee;          // fs/hostfs/hostfs_kern.c; in no header
 constexpr ino_t kFirstUserNamespace = 0xEFFFFFFD;  // PROC_USER_INIT_INO, PROC_PID_INIT_INO in
 constexpr ino_t kFirstPidNamespace = 0xEFFFFFFC;   // include/linux/proc_ns.h, the same since Linux 3.8
 
@@ -93,11 +91,6 @@ std::vector<std::string> links_beside_loopback() {
 bool in_first_namespace(const char* file, ino_t first) {
   struct stat info {};
   return ::stat(file, &info) != 0 || info.st_ino == first;
-}
-
-bool on_guest_root() {
-  struct statfs root {};
-  return ::statfs("/", &root) == 0 && root.f_type == kHostfsMagic;
 }
 
 }  // namespace

@@ -188,12 +188,6 @@ absl::StatusOr<std::vector<LinkInfo>> RouteSocket::links() {
   HOPYARD_RETURN_IF_ERROR(for_each_object<rtnl_link>(
       "links", [this](nl_cache** cache) { return rtnl_link_alloc_cache(reads_.get(), AF_UNSPEC, cache); },
       [&links](rtnl_link* link) { links.push_back(link_info(link)); }));
-  HOPYARD_ASSIGN_OR_RETURN(const std::vector<AddressInfo> all, addresses());
-  for (LinkInfo& link : links) {
-    for (const AddressInfo& address : all) {
-      if (address.link == link.index) link.addresses.push_back(address.address);
-    }
-  }
   return links;
 }
 

@@ -40,9 +40,8 @@ struct LinkInfo {
   std::string name;
   std::string mac;
   uint32_t mtu = 0;
-  bool up = false;                     // IFF_UP: set so by an administrator
-  bool running = false;                // IFF_RUNNING: carrier is there
-  std::vector<std::string> addresses;  // "192.0.2.1/24", in the kernel's order
+  bool up = false;       // IFF_UP: set so by an administrator
+  bool running = false;  // IFF_RUNNING: carrier is there
 };
 
 struct AddressInfo {
@@ -73,18 +72,12 @@ class RouteBatch {
  public:
   RouteBatch& add_veth(const VethEnd& a, const VethEnd& b);
   RouteBatch& delete_link(int link);  // a veth takes its peer with it
-  RouteBatch& set_up(int link, bool up = true);
-  RouteBatch& set_mtu(int link, uint32_t mtu);
-  RouteBatch& set_mac(int link, const std::string& mac);
-  // No link-local address is made when the link goes up, hence no detection, reports or solicitations on it.
-  RouteBatch& disable_ipv6_link_local(int link);
+  RouteBatch& set_up(int link);
   // "192.0.2.1/24". IPv6 addresses are usable at once (IFA_F_NODAD).
   RouteBatch& add_address(int link, const std::string& address);
-  RouteBatch& delete_address(int link, const std::string& address);
   // Permanent: never probed, never forgotten.
   RouteBatch& add_neighbour(int link, const std::string& address, const std::string& mac);
   RouteBatch& add_route(const Route& route);
-  RouteBatch& delete_route(const Route& route);
   // Gives the namespace behind `netns_fd` the id `id` in the socket's namespace, or a free one for -1;
   // ALREADY_EXISTS if it has one or the id is taken.
   RouteBatch& assign_netns_id(int netns_fd, int id);

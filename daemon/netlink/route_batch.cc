@@ -144,40 +144,12 @@ RouteBatch& RouteBatch::delete_link(int link) {
   return push("delete link", link_text(link), error, message);
 }
 
-RouteBatch& RouteBatch::set_up(int link, bool up) {
+RouteBatch& RouteBatch::set_up(int link) {
   const NlLink changes(rtnl_link_alloc());
-  up ? rtnl_link_set_flags(changes.get(), IFF_UP) : rtnl_link_unset_flags(changes.get(), IFF_UP);
+  rtnl_link_set_flags(changes.get(), IFF_UP);
   nl_msg* message = nullptr;
   const int error = rtnl_link_build_change_request(link_object(link).get(), changes.get(), 0, &message);
-  return push(up ? "set up" : "set down", link_text(link), error, message);
-}
-
-RouteBatch& RouteBatch::set_mtu(int link, uint32_t mtu) {
-  const NlLink changes(rtnl_link_alloc());
-  rtnl_link_set_mtu(changes.get(), mtu);
-  nl_msg* message = nullptr;
-  const int error = rtnl_link_build_change_request(link_object(link).get(), changes.get(), 0, &message);
-  return push(fmt::format("set MTU {}", mtu), link_text(link), error, message);
-}
-
-RouteBatch& RouteBatch::set_mac(int link, const std::string& mac) {
-  const NlLink changes(rtnl_link_alloc());
-  NlAddress address;
-  nl_msg* message = nullptr;
-  int error = parse_address(mac, AF_LLC, address);
-  if (error >= 0) {
-    rtnl_link_set_addr(changes.get(), address.get());
-    error = rtnl_link_build_change_request(link_object(link).get(), changes.get(), 0, &message);
-  }
-  return push("set MAC " + mac, link_text(link), error, message);
-}
-
-RouteBatch& RouteBatch::disable_ipv6_link_local(int link) {
-  const NlLink changes(rtnl_link_alloc());
-  nl_msg* message = nullptr;
-  int error = rtnl_link_inet6_set_addr_gen_mode(changes.get(), IN6_ADDR_GEN_MODE_NONE);
-  if (error >= 0) error = rtnl_link_build_change_request(link_object(link).get(), changes.get(), 0, &message);
-  return push("disable IPv6 link-local address", link_text(link), error, message);
+  return push("set up", link_text(link), error, message);
 }
 
 RouteBatch& RouteBatch::add_address(int link, const std::string& address) {
@@ -188,14 +160,6 @@ RouteBatch& RouteBatch::add_address(int link, const std::string& address) {
     error = rtnl_addr_build_add_request(object.get(), NLM_F_CREATE | NLM_F_EXCL, &message);
   }
   return push("add address " + address, link_text(link), error, message);
-}
-
-RouteBatch& RouteBatch::delete_address(int link, const std::string& address) {
-  const NlAddr object(rtnl_addr_alloc());
-  nl_msg* message = nullptr;
-  int error = fill_address(object.get(), link, address);
-  if (error >= 0) error = rtnl_addr_build_delete_request(object.get(), 0, &message);
-  return push("delete address " + address, link_text(link), error, message);
 }
 
 RouteBatch& RouteBatch::add_neighbour(int link, const std::string& address, const std::string& mac) {
@@ -223,14 +187,6 @@ RouteBatch& RouteBatch::add_route(const Route& route) {
     error = rtnl_route_build_add_request(object.get(), NLM_F_CREATE | NLM_F_EXCL, &message);
   }
   return push("add route", route_text(route), error, message);
-}
-
-RouteBatch& RouteBatch::delete_route(const Route& route) {
-  const NlRoute object(rtnl_route_alloc());
-  nl_msg* message = nullptr;
-  int error = fill_route(object.get(), route);
-  if (error >= 0) error = rtnl_route_build_del_request(object.get(), 0, &message);
-  return push("delete route", route_text(route), error, message);
 }
 
 RouteBatch& RouteBatch::assign_netns_id(int netns_fd, int id) {

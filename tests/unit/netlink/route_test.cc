@@ -16,7 +16,6 @@ using netlink_test::current_netns;
 using netlink_test::inside;
 using netlink_test::new_netns;
 using netlink_test::output_of;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
@@ -30,6 +29,16 @@ LinkInfo find(RouteSocket& socket, const std::string& name) {
     if (link.name == name) return link;
   }
   return {};
+}
+
+std::vector<std::string> addresses_of(RouteSocket& socket, int link) {
+  const auto addresses = socket.addresses();
+  EXPECT_TRUE(addresses.ok()) << addresses.status();
+  std::vector<std::string> seen;
+  for (const AddressInfo& address : *addresses) {
+    if (address.link == link) seen.push_back(address.address);
+  }
+  return seen;
 }
 
 TEST_F(RouteTest, VethEndsAreBornCompleteInTheirNamespaces) {
@@ -56,16 +65,12 @@ TEST_F(RouteTest, VethEndsAreBornCompleteInTheirNamespaces) {
               testing::AllOf(HasSubstr("7: left@"), HasSubstr("link/ether 02:00:00:00:00:01")));
 }
 
-TEST_F(RouteTest, ChangesOfALinkAreReadBack) {
+TEST_F(RouteTest, ALinkThatWasSetUpIsUp) {
   ASSERT_OK_AND_TAKE(RouteSocket socket, RouteSocket::open());
   ASSERT_TRUE(socket.run(RouteBatch().add_veth({.name = "a", .index = 2}, {.name = "b", .index = 3})).ok());
-  const auto status = socket.run(
-      RouteBatch().set_mtu(2, 1280).set_mac(2, "02:0a:0b:0c:0d:0e").set_up(2).set_up(3).set_up(3, false));
+  const auto status = socket.run(RouteBatch().set_up(2));
   ASSERT_TRUE(status.ok()) << status;
-  const LinkInfo a = find(socket, "a");
-  EXPECT_EQ(a.mtu, 1280u);
-  EXPECT_EQ(a.mac, "02:0a:0b:0c:0d:0e");
-  EXPECT_TRUE(a.up);
+  EXPECT_TRUE(find(socket, "a").up);
   EXPECT_FALSE(find(socket, "b").up);
   ASSERT_OK_AND_TAKE(const int index, socket.link_index("b"));
   EXPECT_EQ(index, 3);
@@ -79,21 +84,16 @@ TEST_F(RouteTest, DeletingALinkTakesItsPeerWithIt) {
   EXPECT_TRUE(absl::IsNotFound(socket.link_index("b").status()));
 }
 
-TEST_F(RouteTest, AddressesComeAndGo) {
+TEST_F(RouteTest, AddressesAreReadBack) {
   ASSERT_OK_AND_TAKE(RouteSocket socket, RouteSocket::open());
   const auto status = socket.run(RouteBatch()
                                      .add_veth({.name = "a", .index = 2}, {.name = "b", .index = 3})
-                                     .disable_ipv6_link_local(2)
-                                     .set_up(2)
-                                     .set_up(3)
                                      .add_address(2, "192.0.2.1/24")
                                      .add_address(2, "192.0.2.9/32")
                                      .add_address(2, "2001:db8:2::1/64"));
   ASSERT_TRUE(status.ok()) << status;
-  EXPECT_THAT(find(socket, "a").addresses,
+  EXPECT_THAT(addresses_of(socket, 2),
               UnorderedElementsAre("192.0.2.1/24", "192.0.2.9/32", "2001:db8:2::1/64"));
-  ASSERT_TRUE(socket.run(RouteBatch().delete_address(2, "192.0.2.9/32")).ok());
-  EXPECT_THAT(find(socket, "a").addresses, UnorderedElementsAre("192.0.2.1/24", "2001:db8:2::1/64"));
 }
 
 TEST_F(RouteTest, Ipv6AddressesAreUsableAtOnce) {
@@ -110,22 +110,6 @@ TEST_F(RouteTest, Ipv6AddressesAreUsableAtOnce) {
   ASSERT_NE(added, addresses.end());
   EXPECT_TRUE(added->no_dad);
   EXPECT_FALSE(added->tentative);
-}
-
-TEST_F(RouteTest, NoLinkLocalAddressIsMadeWhereItWasDisabled) {
-  ASSERT_OK_AND_TAKE(RouteSocket socket, RouteSocket::open());
-  const auto status = socket.run(RouteBatch()
-                                     .add_veth({.name = "a", .index = 2}, {.name = "b", .index = 3})
-                                     .disable_ipv6_link_local(2)
-                                     .set_up(2)
-                                     .set_up(3));
-  ASSERT_TRUE(status.ok()) << status;
-  // The kernel makes them once it has noticed the carrier.
-  const base::Deadline deadline(std::chrono::seconds(10));
-  while (find(socket, "b").addresses.empty() && !deadline.passed()) {
-  }
-  EXPECT_THAT(find(socket, "b").addresses, ElementsAre(testing::StartsWith("fe80:")));
-  EXPECT_THAT(find(socket, "a").addresses, ElementsAre());
 }
 
 TEST_F(RouteTest, NeighboursArePermanent) {
@@ -172,8 +156,6 @@ TEST_F(RouteTest, RoutesAreReadBackWithGatewayAndLink) {
                                          "203.0.113.0/24 via  (4)", "default via 2001:db8:2::fe (6)",
                                          "2001:db8:1::/64 via 2001:db8:2::fe (6)"));
   EXPECT_THAT(output_of({"/sbin/ip", "route"}), HasSubstr("default via 192.0.2.254 dev a"));
-  ASSERT_TRUE(socket.run(RouteBatch().delete_route({"default", "192.0.2.254", 2})).ok());
-  EXPECT_THAT(output_of({"/sbin/ip", "route"}), testing::Not(HasSubstr("default")));
 }
 
 TEST_F(RouteTest, AFailedRequestIsNamedAndTheOthersAreCarriedOut) {
@@ -187,7 +169,7 @@ TEST_F(RouteTest, AFailedRequestIsNamedAndTheOthersAreCarriedOut) {
   EXPECT_THAT(std::string(status.message()),
               testing::AllOf(HasSubstr("add route: 198.51.100.0/24 via 203.0.113.77 on link 2:"),
                              HasSubstr("(Nexthop has invalid gateway)")));
-  EXPECT_THAT(find(socket, "a").addresses, testing::Contains("192.0.2.1/24"));
+  EXPECT_THAT(addresses_of(socket, 2), testing::Contains("192.0.2.1/24"));
 }
 
 TEST_F(RouteTest, AnExistingNameIsRefused) {
@@ -201,17 +183,17 @@ TEST_F(RouteTest, AnExistingNameIsRefused) {
 TEST_F(RouteTest, MalformedTextsAreRefusedBeforeAnythingIsSent) {
   ASSERT_OK_AND_TAKE(RouteSocket socket, RouteSocket::open());
   const RouteBatch batches[] = {
-      RouteBatch().set_up(1, false).add_address(1, "192.0.2.300/24"),
-      RouteBatch().set_up(1, false).add_address(1, "02:00:00:00:00:01"),
-      RouteBatch().set_up(1, false).add_neighbour(1, "192.0.2.1", "nonsense"),
-      RouteBatch().set_up(1, false).add_route({"default", "", 1}),
-      RouteBatch().set_up(1, false).add_veth({.name = "a-name-of-more-than-15"}, {.name = "b"}),
-      RouteBatch().set_up(1, false).add_veth({.name = "a"}, {.name = ""}),
+      RouteBatch().add_address(1, "10.9.8.7/32").add_address(1, "192.0.2.300/24"),
+      RouteBatch().add_address(1, "10.9.8.7/32").add_address(1, "02:00:00:00:00:01"),
+      RouteBatch().add_address(1, "10.9.8.7/32").add_neighbour(1, "192.0.2.1", "nonsense"),
+      RouteBatch().add_address(1, "10.9.8.7/32").add_route({"default", "", 1}),
+      RouteBatch().add_address(1, "10.9.8.7/32").add_veth({.name = "a-name-of-more-than-15"}, {.name = "b"}),
+      RouteBatch().add_address(1, "10.9.8.7/32").add_veth({.name = "a"}, {.name = ""}),
   };
   for (const RouteBatch& batch : batches) {
     const auto status = socket.run(batch);
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
-    EXPECT_TRUE(find(socket, "lo").up);
+    EXPECT_THAT(addresses_of(socket, 1), testing::Not(testing::Contains("10.9.8.7/32")));
   }
 }
 
@@ -221,7 +203,7 @@ TEST_F(RouteTest, ABatchLargerThanOneSendIsCarriedOutWhole) {
   for (int i = 1; i <= 200; ++i) batch.add_address(1, "10.9.8." + std::to_string(i) + "/32");
   const auto status = socket.run(batch);
   ASSERT_TRUE(status.ok()) << status;
-  EXPECT_GE(find(socket, "lo").addresses.size(), 200u);
+  EXPECT_GE(addresses_of(socket, 1).size(), 200u);
 }
 
 TEST_F(RouteTest, ANamespaceIdIsAssignedOnce) {
