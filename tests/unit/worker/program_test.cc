@@ -21,7 +21,7 @@ base::CommandOutput run(std::vector<std::string> argv) {
 const std::string kWorker = HOPYARD_BUILD_DIR "/bin/hopyard-worker";
 
 TEST(WorkerProgram, NeedsNoLibraryOfTheDaemons) {
-  const auto needed = run({"/usr/bin/readelf", "-d", kWorker});
+  const auto needed = run({"/usr/bin/ldd", kWorker});  // those of its libraries, too
   ASSERT_TRUE(needed.exit.clean()) << needed.output;
   EXPECT_THAT(needed.output, HasSubstr("libc.so"));
   for (const char* library : {"libssl.so", "libcrypto.so", "libgrpc", "libsqlite3"}) {
