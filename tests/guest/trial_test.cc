@@ -209,21 +209,28 @@ TEST(Trial, FailsWhenTheServerRefusesItsConfiguration) {
   EXPECT_TRUE(result.environment().namespaces_gone());
 }
 
-// The stock server behind a script that first changes its configuration.
-std::string server_with(const std::string& change) {
-  const std::string path = testing::TempDir() + "/changed-nginx";
-  const std::string script = fmt::format(
-      "#!/bin/sh\nsed -i '{}' nginx.conf && exec {}/servers/stock \"$@\"\n", change, HOPYARD_BUILD_DIR);
+// The stock server behind a script that does something first.
+std::string server_after(const std::string& name, const std::string& command) {
+  const std::string path = testing::TempDir() + "/" + name;
+  const std::string script =
+      fmt::format("#!/bin/sh\n{}\nexec {}/servers/stock \"$@\"\n", command, HOPYARD_BUILD_DIR);
   EXPECT_TRUE(base::write_file(path, script, 0755).ok());
   return path;
 }
 
 TEST(Trial, FailsWhenTheServerRefusesTheHandshake) {
-  const v1::TrialResult result = run_with_server(server_with("s/TLSv1.3/TLSv1.2/"));
+  const v1::TrialResult result =
+      run_with_server(server_after("no-tls13", "sed -i s/TLSv1.3/TLSv1.2/ nginx.conf"));
   EXPECT_EQ(result.verdict(), v1::FAILED) << explain(result);
   EXPECT_THAT(result.reason(),
               testing::StartsWith("client finished: expected without an error, saw handshake"));
   EXPECT_EQ(result.server().exit_code(), 0);
+}
+
+TEST(Trial, IsInvalidWhenSomethingStaysInItsNamespaces) {
+  const v1::TrialResult result = run_with_server(server_after("stays", "sleep 60 > /dev/null 2>&1 &"));
+  EXPECT_EQ(result.verdict(), v1::INVALID) << explain(result);
+  EXPECT_EQ(result.reason(), "namespaces gone: expected yes, saw no");
 }
 
 TEST(Trial, IsInvalidWhenTheRoutersQueueOverflows) {

@@ -3,6 +3,8 @@
 #include "trial/bed_checks.h"
 
 #include <functional>
+#include <map>
+#include <set>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -75,21 +77,27 @@ Bed good() {
   return bed;
 }
 
-// The names of the bed's broken checks, then "server: " and those of the server's.
-std::vector<std::string> broken_after(const std::function<void(Bed&)>& change) {
-  Bed bed = good();
-  change(bed);
+// The bed's checks, then the server's with "server: " before their names.
+std::vector<v1::Check> checks_of(const Bed& bed) {
   CheckList checks(Blame::kBed), server(Blame::kServer);
   check_links(bed.result.environment(), checks);
   check_sysctls(bed.spec.case_().tcp(), bed.result.environment(), checks);
   check_sockets(bed.spec, bed.result, checks, server);
   check_qdiscs(bed.asked, bed.qdiscs, bed.result.environment(), checks);
-  std::vector<std::string> names;
-  for (const v1::Check& check : checks.checks()) {
-    if (check.outcome() == v1::BROKEN) names.push_back(check.name());
+  std::vector<v1::Check> all = checks.checks();
+  for (v1::Check check : server.checks()) {
+    check.set_name("server: " + check.name());
+    all.push_back(check);
   }
-  for (const v1::Check& check : server.checks()) {
-    if (check.outcome() == v1::BROKEN) names.push_back("server: " + check.name());
+  return all;
+}
+
+std::vector<std::string> broken_after(const std::function<void(Bed&)>& change) {
+  Bed bed = good();
+  change(bed);
+  std::vector<std::string> names;
+  for (const v1::Check& check : checks_of(bed)) {
+    if (check.outcome() == v1::BROKEN) names.push_back(check.name());
   }
   return names;
 }
@@ -185,6 +193,68 @@ TEST(BedChecks, NameADropWhereNoneMayBe) {
                 b.qdiscs[2].qdisc.drops = 1;
               }),
               IsEmpty());
+}
+
+v1::Environment& environment_of(Bed& bed) { return *bed.result.mutable_environment(); }
+
+// Value `i` of the settings in good().
+std::function<void(Bed&)> setting(int i) {
+  return [i](Bed& b) { environment_of(b).mutable_sysctls(i)->set_value("0"); };
+}
+
+std::map<std::string, std::function<void(Bed&)>> breaks() {
+  std::map<std::string, std::function<void(Bed&)>> all = {
+      {"links", [](Bed& b) { environment_of(b).mutable_links()->RemoveLast(); }},
+      {"links with TSO, GSO or GRO", [](Bed& b) { environment_of(b).mutable_links(1)->set_tso(true); }},
+      {"links with an MTU other than 1500",
+       [](Bed& b) { environment_of(b).mutable_links(3)->set_mtu(1400); }},
+      {"traffic-control filters", [](Bed& b) { environment_of(b).set_filters(1); }},
+      {"server/net.ipv4.tcp_congestion_control", setting(0)},
+      {"server/net.ipv4.tcp_notsent_lowat", setting(1)},
+      {"client/net.ipv4.tcp_no_metrics_save", setting(2)},
+      {"server/net.ipv4.tcp_no_metrics_save", setting(3)},
+      {"client/net.ipv4.tcp_ecn", setting(4)},
+      {"server/net.ipv4.tcp_ecn", setting(5)},
+      {"server socket seen", [](Bed& b) { b.result.mutable_sockets(0)->set_at("after"); }},
+      {"server: connection kept", [](Bed& b) { b.result.mutable_sockets(2)->set_at("before"); }},
+      {"server socket mss", [](Bed& b) { b.result.mutable_sockets(1)->clear_values(); }},
+      {"server socket congestion control",
+       [](Bed& b) { b.result.mutable_sockets(2)->set_congestion_control("reno"); }},
+      {"root qdiscs", [](Bed& b) { b.qdiscs.pop_back(); }},
+  };
+  for (const auto& [name, slot] : {std::pair("fq at client", 0), std::pair("fq at server", 3)}) {
+    const auto at = static_cast<size_t>(slot);
+    all[name + std::string(" kind")] = [at](Bed& b) { b.qdiscs[at].qdisc.kind = "pfifo_fast"; };
+    all[name + std::string(" pacing")] = [at](Bed& b) { b.qdiscs[at].qdisc.fq->pacing = false; };
+    all[name + std::string(" drops")] = [at](Bed& b) { b.qdiscs[at].qdisc.drops = 1; };
+  }
+  for (const auto& [name, slot] :
+       {std::pair("netem towards client", 1), std::pair("netem towards server", 2)}) {
+    const auto at = static_cast<size_t>(slot);
+    const auto option = [&, start = std::string(name)](const char* what, auto change) {
+      all[start + what] = [at, change](Bed& b) { change(*b.qdiscs[at].qdisc.netem); };
+    };
+    using Options = netlink::NetemOptions;
+    all[name + std::string(" kind")] = [at](Bed& b) { b.qdiscs[at].qdisc.kind = "tbf"; };
+    all[name + std::string(" drops")] = [at](Bed& b) { b.qdiscs[at].qdisc.drops = 1; };
+    option(" delay ns", [](Options& o) { o.delay = {}; });
+    option(" jitter ns", [](Options& o) { o.jitter = std::chrono::nanoseconds(1); });
+    option(" rate bit/s", [](Options& o) { o.rate_bps += 8; });
+    option(" loss (of 2^32)", [](Options& o) { o.loss = 1e-9; });
+    option(" limit packets", [](Options& o) { ++o.limit_packets; });
+    option(" seed", [](Options& o) { o.seed.reset(); });
+  }
+  return all;
+}
+
+TEST(BedChecks, CanEachBreak) {
+  std::set<std::string> names, breakable;
+  for (const v1::Check& check : checks_of(good())) names.insert(check.name());
+  for (const auto& [name, change] : breaks()) {
+    EXPECT_THAT(broken_after(change), testing::Contains(name));
+    breakable.insert(name);
+  }
+  EXPECT_EQ(names, breakable) << "a check that nothing here breaks";
 }
 
 }  // namespace

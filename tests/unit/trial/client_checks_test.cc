@@ -6,6 +6,7 @@
 #include <openssl/sha.h>
 
 #include <functional>
+#include <map>
 #include <set>
 
 #include "gmock/gmock.h"
@@ -87,13 +88,17 @@ Evidence good() {
   return evidence;
 }
 
-std::set<std::string> broken(const Evidence& evidence) {
+std::vector<v1::Check> checks_of(const Evidence& evidence) {
   CheckList checks(Blame::kServer);
   check_responses(evidence.spec, evidence.client, checks);
   check_records(evidence.spec, evidence.client, checks);
   check_server(evidence.spec, evidence.client, evidence.server, checks);
+  return checks.checks();
+}
+
+std::set<std::string> broken(const Evidence& evidence) {
   std::set<std::string> names;
-  for (const v1::Check& check : checks.checks()) {
+  for (const v1::Check& check : checks_of(evidence)) {
     if (check.outcome() != v1::HOLDS) names.insert(check.name());
   }
   return names;
@@ -177,6 +182,56 @@ TEST(ServerChecks, NameAnUncleanEnd) {
   EXPECT_THAT(broken_after([](Evidence& e) { e.server.set_exit_code(1); }), ElementsAre("server exit"));
   EXPECT_THAT(broken_after([](Evidence& e) { e.server.set_errors("[alert] x"); }),
               ElementsAre("server errors"));
+}
+
+// What breaks each check. Its response waits for a part of an earlier one, so that all checks there are
+// apply.
+const std::map<std::string, std::function<void(Evidence&)>> kBreaks = {
+    {"client finished", [](Evidence& e) { e.client.set_error("closed early"); }},
+    {"tls version", [](Evidence& e) { e.client.set_tls_version(""); }},
+    {"tls cipher", [](Evidence& e) { e.client.set_cipher(""); }},
+    {"alpn", [](Evidence& e) { e.client.set_alpn(""); }},
+    {"responses", [](Evidence& e) { e.client.add_responses(); }},
+    {"main: status", [](Evidence& e) { e.client.mutable_responses(0)->set_status(206); }},
+    {"main: content-length", [](Evidence& e) { e.client.mutable_responses(0)->set_content_length(1); }},
+    {"main: body bytes", [](Evidence& e) { e.client.mutable_responses(0)->set_body_bytes(1); }},
+    {"main: body sha256", [](Evidence& e) { e.client.mutable_responses(0)->clear_body_sha256(); }},
+    {"main: body equals the fixture",
+     [](Evidence& e) { e.client.mutable_responses(0)->set_body_equals_fixture(false); }},
+    {"main: complete", [](Evidence& e) { e.client.mutable_responses(0)->clear_complete_ns(); }},
+    {"main: sent after body bytes",
+     [](Evidence& e) { e.client.mutable_responses(0)->set_dispatch_after_bytes(32767); }},
+    {"record bound", [](Evidence& e) { e.client.mutable_records(9)->set_plaintext_bytes(16385); }},
+    {"early record bound", [](Evidence& e) { e.client.mutable_records(1)->set_plaintext_bytes(1025); }},
+    {"early budget ends between records",
+     [](Evidence& e) { e.client.mutable_records(8)->set_plaintext_bytes(1025); }},
+    {"record overhead", [](Evidence& e) { e.client.mutable_records(10)->set_wire_bytes(25); }},
+    {"post-handshake records", [](Evidence& e) { add_record(e, v1::POST_HANDSHAKE, 0); }},
+    {"records' plaintext total", [](Evidence& e) { e.client.set_decrypted_bytes(1); }},
+    {"ssl_write total", [](Evidence& e) { add_write(e, 1, 1); }},
+    {"ssl_write retries with fewer bytes", [](Evidence& e) { e.server.mutable_writes(1)->set_requested(1); }},
+    {"fragment settings", [](Evidence& e) { e.server.mutable_fragments()->DeleteSubrange(0, 1); }},
+    {"fragment settings refused", [](Evidence& e) { e.server.mutable_fragments(0)->set_returned(0); }},
+    {"fragment transitions", [](Evidence& e) { e.server.mutable_fragments(0)->set_restored(true); }},
+    {"early budget bytes", [](Evidence& e) { e.server.mutable_fragments(1)->set_before_write(0); }},
+    {"server exit", [](Evidence& e) { e.server.set_exit_code(-1); }},
+    {"server errors", [](Evidence& e) { e.server.set_errors("[warn] x"); }},
+};
+
+TEST(ClientAndServerChecks, CanEachBreak) {
+  Evidence evidence = good();
+  evidence.spec.mutable_workload()->mutable_requests(0)->mutable_after()->set_body_bytes(32768);
+  evidence.client.mutable_responses(0)->set_dispatch_after_bytes(32768);
+  EXPECT_THAT(broken(evidence), IsEmpty());
+  std::set<std::string> names, breakable;
+  for (const v1::Check& check : checks_of(evidence)) names.insert(check.name());
+  for (const auto& [name, change] : kBreaks) {
+    Evidence changed = evidence;
+    change(changed);
+    EXPECT_THAT(broken(changed), testing::Contains(name));
+    breakable.insert(name);
+  }
+  EXPECT_EQ(names, breakable) << "a check that nothing here breaks";
 }
 
 }  // namespace
