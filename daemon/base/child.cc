@@ -182,9 +182,12 @@ absl::StatusOr<CommandOutput> run_command(ChildOptions options, std::chrono::nan
   char buffer[65536];
   while (true) {
     pollfd ready{pipe.read.get(), POLLIN, 0};
-    if (::poll(&ready, 1, deadline.poll_ms()) == 0) {
+    const int polled = ::poll(&ready, 1, deadline.poll_ms());
+    if (deadline.passed()) {  // also while there is no end of output
       return absl::DeadlineExceededError(fmt::format("run: {}: not done in time", options.argv[0]));
     }
+    if (polled < 0 && errno != EINTR) return errno_status("poll", options.argv[0]);
+    if (polled <= 0) continue;
     const ssize_t n = ::read(pipe.read.get(), buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;

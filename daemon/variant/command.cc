@@ -71,8 +71,9 @@ absl::Status pump(int output, int stopped, const base::Deadline& deadline, Lines
   while (true) {
     pollfd ready[2] = {{output, POLLIN, 0}, {stopped, POLLIN, 0}};
     const int n = ::poll(ready, 2, deadline.poll_ms());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return absl::DeadlineExceededError("not done in time");
+    if (n < 0 && errno != EINTR) return base::errno_status("poll", "output");
+    if (deadline.passed()) return absl::DeadlineExceededError("not done in time");
+    if (n <= 0) continue;
     if (ready[1].revents != 0) return absl::CancelledError("stopped on request");
     const ssize_t got = ::read(output, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;

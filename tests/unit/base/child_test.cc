@@ -57,6 +57,11 @@ TEST(Child, SeesPassedDescriptorsUnderTheirNewNumbersEvenWhenTheyOverlap) {
   EXPECT_EQ(text[0], 'b');
 }
 
+TEST(RunCommand, EndsOneThatNeverStopsTalking) {
+  const auto done = run_command({.argv = {"/usr/bin/yes"}}, 50ms);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(done.status())) << done.status();
+}
+
 TEST(Child, DiesWithItsOwner) {
   pid_t pid;
   {
