@@ -62,10 +62,22 @@ descendants() {
           if (parent[up] == root) { print pid; break }
     }'
 }
-# Waits until none of the pids in $1 is there any more; they are not our children.
+# Whether pid $1 has ended: it is not there, or a zombie that a first process which reaps no orphans leaves lying.
+ended() {
+  local state
+  state=$(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null) || return 0
+  [ -z "$state" ] || [ "$state" = Z ]
+}
+# Waits until all of the pids in $1 have ended, 20 seconds at most each; they are not our children.
 await_gone() {
-  local pid
-  for pid in $1; do timeout 20 tail --pid="$pid" -f /dev/null || return 1; done
+  local pid tries
+  for pid in $1; do
+    tries=200
+    until ended "$pid"; do
+      [ $((tries -= 1)) -gt 0 ] || return 1
+      sleep 0.1
+    done
+  done
 }
 
 # The highest resident memory of a process so far, in KiB.
