@@ -164,9 +164,14 @@ absl::StatusOr<ChildExit> Child::wait(std::chrono::nanoseconds timeout) {
 
 absl::StatusOr<ChildExit> Child::stop(std::chrono::nanoseconds grace, int number) {
   if (exit_) return *exit_;
-  HOPYARD_RETURN_IF_ERROR(signal(number));
-  auto ended = wait(grace);
-  if (ended.ok() || !absl::IsDeadlineExceeded(ended.status())) return ended;
+  // Asked again and again: a program that looks at a flag and then sleeps until the next event, as nginx
+  // does, sleeps through a signal that comes between the two.
+  constexpr std::chrono::milliseconds kAskAgain{50};
+  for (const Deadline deadline(grace); !deadline.passed();) {
+    HOPYARD_RETURN_IF_ERROR(signal(number));
+    auto ended = wait(std::min<std::chrono::nanoseconds>(deadline.left(), kAskAgain));
+    if (ended.ok() || !absl::IsDeadlineExceeded(ended.status())) return ended;
+  }
   HOPYARD_RETURN_IF_ERROR(signal(SIGKILL));
   return wait(std::chrono::seconds(10));
 }

@@ -55,7 +55,7 @@ class Child {
   absl::Status signal(int number) const;
   // Waits up to `timeout`; DEADLINE_EXCEEDED if it still runs. Reaps; later calls return the same.
   absl::StatusOr<ChildExit> wait(std::chrono::nanoseconds timeout);
-  // TERM (or `number`), up to `grace`, then KILL; always reaps.
+  // TERM (or `number`), repeated up to `grace`, then KILL; always reaps.
   absl::StatusOr<ChildExit> stop(std::chrono::nanoseconds grace, int number = 15);
 
  private:

@@ -41,6 +41,22 @@ TEST(Child, IsKilledWhenItIgnoresTerm) {
   EXPECT_EQ(exit->signal, SIGKILL);
 }
 
+TEST(Child, IsAskedAgainWhereItMissedTheFirstSignal) {
+  auto pipe = make_pipe();
+  auto idle = make_pipe();
+  constexpr char kHardOfHearing[] =
+      "seen=; trap 'test -n \"$seen\" && exit 0; seen=once' QUIT; echo; while :; do read line; done";
+  auto child = Child::start({.argv = {"/bin/bash", "-c", kHardOfHearing},
+                             .stdin_fd = idle->read.get(),
+                             .stdout_fd = pipe->write.get()});
+  ASSERT_TRUE(child.ok());
+  char ready;
+  ASSERT_EQ(::read(pipe->read.get(), &ready, 1), 1);
+  auto exit = child->stop(20s, SIGQUIT);
+  ASSERT_TRUE(exit.ok()) << exit.status();
+  EXPECT_TRUE(exit->clean()) << exit->describe();
+}
+
 TEST(Child, SeesPassedDescriptorsUnderTheirNewNumbersEvenWhenTheyOverlap) {
   auto pipe = make_pipe();
   auto other = make_pipe();
