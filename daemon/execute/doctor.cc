@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The doctor's findings about execution hosts, in plain words.
 #include "absl/strings/str_join.h"
+#include "base/text.h"
 #include "execute/execution.h"
 #include "fmt/format.h"
 #include "hopyard/v1/service.pb.h"
@@ -13,7 +14,7 @@ v1::DoctorFinding finding(std::string_view subject, bool ok, std::string_view me
   v1::DoctorFinding out;
   out.set_subject(std::string(subject));
   out.set_ok(ok);
-  out.set_message(std::string(message));
+  out.set_message(base::printable(message));
   return out;
 }
 

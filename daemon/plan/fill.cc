@@ -6,13 +6,13 @@
 #include <map>
 #include <regex>
 
+#include "base/text.h"
 #include "fmt/format.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 #include "plan/quantity.h"
 #include "plan/schema.h"
 #include "plan/tree.h"
-#include "plan/utf8.h"
 
 namespace hopyard::plan {
 namespace {
@@ -137,7 +137,7 @@ class Filler {
 
   bool fill_text(const Node& node, const Key& key, Message& message) {
     const bool printable = std::none_of(node.text.begin(), node.text.end(), is_control);
-    if (!printable || valid_utf8_prefix(node.text) != node.text.size()) {
+    if (!printable || base::valid_utf8_prefix(node.text) != node.text.size()) {
       refuse(node, key, "characters that are no text");
       return false;
     }

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "fmt/format.h"
 #include "plan/tree.h"
-#include "plan/utf8.h"
 
 namespace hopyard::plan {
 namespace {
@@ -89,7 +89,7 @@ void replace(Node& node, Node value, Place key_place) {
 }  // namespace
 
 void apply_set(const std::string& assignment, Node& root, Problems& problems) {
-  const bool readable = valid_utf8_prefix(assignment) == assignment.size();
+  const bool readable = base::valid_utf8_prefix(assignment) == assignment.size();
   const uint32_t source = problems.add_source(readable ? "--set " + assignment : "--set");
   const Place origin{source, 1, 1};
   const size_t equals = assignment.find('=');

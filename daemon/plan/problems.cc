@@ -6,9 +6,9 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/text.h"
 #include "fmt/format.h"
 #include "hopyard/v1/service.pb.h"
-#include "plan/utf8.h"
 
 namespace hopyard::plan {
 namespace {
@@ -17,15 +17,6 @@ constexpr size_t kQuotedBytes = 60;
 constexpr size_t kSourceBytes = 200;
 constexpr size_t kTextBytes = 800;
 constexpr size_t kEnumerated = 20;
-
-bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
-
-// At most `bytes` of `text`, not ending inside a UTF-8 character.
-std::string_view cut(std::string_view text, size_t bytes) {
-  if (text.size() <= bytes) return text;
-  while (bytes > 0 && continues_character(text[bytes])) --bytes;
-  return text.substr(0, bytes);
-}
 
 // Levenshtein's distance.
 size_t distance(std::string_view a, std::string_view b) {
@@ -47,8 +38,8 @@ bool is_control(char byte) { return static_cast<unsigned char>(byte) < 0x20 || b
 // What goes to terminals and into protobuf texts may hold names from outside: whole characters, none of
 // control.
 std::string presentable(std::string_view text, size_t bytes) {
-  std::string result(cut(text, bytes));
-  result.resize(valid_utf8_prefix(result));
+  std::string result(base::cut_utf8(text, bytes));
+  result.resize(base::valid_utf8_prefix(result));
   std::replace_if(result.begin(), result.end(), is_control, '?');
   return result;
 }
@@ -101,7 +92,7 @@ std::vector<v1::Problem> Problems::list() const {
 
 std::string quoted(std::string_view text) {
   std::string result = "`";
-  for (const char byte : cut(text, kQuotedBytes)) {
+  for (const char byte : base::cut_utf8(text, kQuotedBytes)) {
     if (is_control(byte)) {
       fmt::format_to(std::back_inserter(result), "\\x{:02x}", static_cast<unsigned char>(byte));
     } else {

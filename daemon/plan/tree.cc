@@ -11,8 +11,8 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "base/text.h"
 #include "fmt/format.h"
-#include "plan/utf8.h"
 
 namespace hopyard::plan {
 namespace {
@@ -176,7 +176,7 @@ bool check_text(std::string_view text, Place origin, Problems& problems) {
                  fmt::format("at most {}", kMaxDocumentBytes));
     return false;
   }
-  if (const size_t good = valid_utf8_prefix(text); good < text.size()) {
+  if (const size_t good = base::valid_utf8_prefix(text); good < text.size()) {
     Place place = origin;
     for (const char byte : text.substr(0, good)) {
       ++place.column;

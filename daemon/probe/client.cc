@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "hopyard/v1/campaign.pb.h"
 #include "hopyard/v1/result.pb.h"
 #include "probe/evidence.h"
@@ -239,7 +240,7 @@ v1::ClientEvidence run(ProbeSpec spec) {
   Client client(std::move(spec));
   const absl::Status status = client.perform();
   client.fill(evidence);
-  if (!status.ok()) evidence.set_error(std::string(status.message()));
+  if (!status.ok()) evidence.set_error(base::printable(std::string(status.message())));
   return evidence;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/text.h"
 #include "fmt/format.h"
 #include "rpc/figures.h"
 #include "rpc/translate.h"
@@ -191,7 +192,7 @@ grpc::Status Service::BuildVariants(grpc::ServerContext* context, const v1::Buil
     v1::BuildEvent failed;
     failed.set_variant(name);
     failed.set_step("failed");
-    failed.set_message(std::string(ready.status().message()));
+    failed.set_message(base::printable(std::string(ready.status().message())));
     writer->Write(failed);
     return to_grpc(ready.status());
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/text.h"
 #include "fmt/format.h"
 
 namespace hopyard::run {
@@ -35,7 +36,7 @@ std::string words(const v1::BuildEvent& event) {
 }
 
 Ending ending_of(v1::CampaignState state, const absl::Status& why) {
-  return {state, std::string(why.message())};
+  return {state, base::printable(std::string(why.message()))};
 }
 
 }  // namespace

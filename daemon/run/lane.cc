@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "fmt/format.h"
 
 namespace hopyard::run {
@@ -25,7 +26,7 @@ std::string how_it_ended(execute::WorkerSession& session) {
   // A reason is one line of a table.
   while (text.ends_with('\n')) text.pop_back();
   std::replace(text.begin(), text.end(), '\n', ';');
-  return text.substr(0, kLongestReason);
+  return base::printable(base::cut_utf8(text, kLongestReason));
 }
 
 }  // namespace

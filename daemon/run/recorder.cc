@@ -3,6 +3,7 @@
 #include "run/recorder.h"
 
 #include "absl/strings/str_join.h"
+#include "base/text.h"
 #include "fmt/format.h"
 #include "plan/schedule.h"
 
@@ -64,7 +65,7 @@ absl::Status Recorder::record_bare(const store::PlannedRow& row, v1::Verdict ver
   v1::TrialResult result;
   result.set_trial_id(row.trial_id);
   result.set_verdict(verdict);
-  result.set_reason(reason);
+  result.set_reason(base::printable(reason));
   HOPYARD_RETURN_IF_ERROR(store_.record_trial(campaign_.id, result, provenance(row, hello)));
   publish_outcome(row, result);
   return absl::OkStatus();
@@ -83,7 +84,7 @@ void Recorder::publish_outcome(const store::PlannedRow& row, const v1::TrialResu
 
 void Recorder::log(const std::string& line) {
   v1::CampaignEvent said = event();
-  said.set_log(line);
+  said.set_log(base::printable(line));
   events_.publish(campaign_.id, said);
 }
 

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/text.h"
 #include "fmt/format.h"
 
 namespace hopyard::run {
@@ -13,7 +14,7 @@ v1::BuildEvent event_of(const std::string& variant, const std::string& step, con
   v1::BuildEvent event;
   event.set_variant(variant);
   event.set_step(step);
-  event.set_message(message);
+  event.set_message(base::printable(message));
   return event;
 }
 

@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 
+#include "base/text.h"
+
 namespace hopyard::server {
 namespace {
 
@@ -66,7 +68,10 @@ void Reader::add(std::string_view text) {
   const auto line = split(text);
   if (!line) return;
   const bool serious = line->level != "debug" && line->level != "info" && line->level != "notice";
-  if (serious && trace_.errors.size() + text.size() < kErrorBytes) trace_.errors.append(text).append("\n");
+  if (serious && trace_.errors.size() < kErrorBytes) {
+    const std::string_view part = base::cut_utf8(text, kErrorBytes - trace_.errors.size() - 1);
+    trace_.errors.append(base::printable(part)).append("\n");
+  }
   if (line->level == "notice" && line->text.starts_with("nginx/")) trace_.nginx_version = line->text;
   if (!line->connection) return;
   const auto [at, fresh] = states_.try_emplace(*line->connection);

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "probe/probe.h"
 #include "server/certificate.h"
 #include "server/nginx.h"
@@ -82,8 +83,7 @@ absl::Status run_client(const v1::TrialSpec& spec, const Bed& bed, std::chrono::
 void give(v1::TrialResult& result, v1::Verdict verdict, std::string_view step, const absl::Status& status) {
   if (result.verdict() != v1::VERDICT_UNSPECIFIED) return;  // the first reason stays
   result.set_verdict(verdict);
-  result.set_reason(
-      fmt::format("{}: {}", step, std::string_view(status.message().data(), status.message().size())));
+  result.set_reason(fmt::format("{}: {}", step, base::printable(std::string(status.message()))));
 }
 
 // Server and client on a made bed; the server is gone when it returns.

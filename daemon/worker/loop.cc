@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/frames.h"
+#include "base/text.h"
 #include "lab/capabilities.h"
 
 namespace hopyard::worker {
@@ -60,7 +61,7 @@ absl::Status obey(int out, const v1::ToWorker& message, const Work& work) {
 
 absl::Status send_fatal(int out, const absl::Status& why) {
   v1::FromWorker message;
-  message.mutable_fatal()->set_reason(std::string(why.message()));
+  message.mutable_fatal()->set_reason(base::printable(std::string(why.message())));
   return send(out, message);
 }
 

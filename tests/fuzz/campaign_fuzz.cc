@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/text.h"
 #include "plan/reader.h"
 #include "plan/schedule.h"
-#include "plan/utf8.h"
 
 namespace hopyard::plan {
 namespace {
@@ -33,7 +33,7 @@ void check_problem(const v1::Problem& problem) {
   require(problem.line() >= 1 && problem.column() >= 1);
   require(!problem.file().empty() && !problem.message().empty() && !problem.expected().empty());
   for (const std::string* text : {&problem.file(), &problem.message(), &problem.expected()}) {
-    require(valid_utf8_prefix(*text) == text->size());
+    require(base::valid_utf8_prefix(*text) == text->size());
     for (const char byte : *text) require(static_cast<unsigned char>(byte) >= 0x20);
   }
 }

@@ -118,6 +118,15 @@ TEST_F(LaneTest, EveryPlannedTrialGetsOneOutcomeEvenIfNoneCanPass) {
   EXPECT_EQ(store_->status(kId)->execution(), "host");
 }
 
+TEST_F(LaneTest, AServerThatSpeaksBinaryIsBlamedInWordsThatCanBeKept) {
+  plan(1, script("printf '\\377\\376 \\033[31mnoise\\n' >&2; exit 3"));
+  EXPECT_TRUE(run().ok());
+  const auto outcomes = *store_->outcomes(kId);
+  ASSERT_EQ(outcomes.size(), 1u);
+  EXPECT_EQ(outcomes[0].verdict(), v1::FAILED);
+  EXPECT_THAT(outcomes[0].reason(), HasSubstr("exit status 3: ?? ?[31mnoise"));
+}
+
 TEST_F(LaneTest, AWorkerThatDiesCostsOnlyTheTrialItHadBegun) {
   plan(3, script("exec sleep 600"));
   const auto watcher = events_.watch(kId);

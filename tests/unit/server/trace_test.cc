@@ -83,6 +83,16 @@ TEST(ParseLog, BoundsTheSeriousLinesItKeeps) {
   EXPECT_LE(parse_log(log).errors.size(), kErrorBytes);
 }
 
+TEST(ParseLog, SeesASeriousLineThatIsLongerThanWhatItKeeps) {
+  const std::string errors = parse_log(at("error", std::string(3 * kErrorBytes, 'x'))).errors;
+  EXPECT_EQ(errors.size(), kErrorBytes);
+  EXPECT_TRUE(errors.ends_with("xxx\n"));
+}
+
+TEST(ParseLog, KeepsSeriousLinesFitToBeShown) {
+  EXPECT_EQ(parse_log(at("error", "\xff\x1b[31m words")).errors, at("error", "??[31m words"));
+}
+
 TEST(ParseLog, SurvivesDamage) {
   const std::string whole = debug("*2 http request line: \"GET /\"") + debug("*2 SSL to write: 16384") +
                             debug("*2 SSL_write: 16384") + debug("*2 SSL static fragment: 4096 rc:1");

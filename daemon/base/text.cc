@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes UTF-8 far enough to know where it stops being UTF-8.
-#include "plan/utf8.h"
+#include "base/text.h"
 
 #include <cstdint>
 
-namespace hopyard::plan {
+namespace hopyard::base {
 namespace {
 
 // Length of the character at the front of `text`; 0 if it is not one.
@@ -24,6 +24,12 @@ size_t character_length(std::string_view text) {
   return code < kSmallest[length] || code > 0x10ffff || surrogate ? 0 : length;
 }
 
+bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
+
+bool is_control(char byte) {
+  return (static_cast<unsigned char>(byte) < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f;
+}
+
 }  // namespace
 
 size_t valid_utf8_prefix(std::string_view text) {
@@ -36,4 +42,24 @@ size_t valid_utf8_prefix(std::string_view text) {
   return offset;
 }
 
-}  // namespace hopyard::plan
+std::string_view cut_utf8(std::string_view text, size_t limit_bytes) {
+  if (text.size() <= limit_bytes) return text;
+  while (limit_bytes > 0 && continues_character(text[limit_bytes])) --limit_bytes;
+  return text.substr(0, limit_bytes);
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const size_t length = character_length(text);
+    if (length == 0 || is_control(text[0]))
+      result += '?';
+    else
+      result.append(text.substr(0, length));
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return result;
+}
+
+}  // namespace hopyard::base
