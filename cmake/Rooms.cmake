@@ -29,9 +29,8 @@ endfunction()
 function(hopyard_unit_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
-  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/daemon ${CMAKE_SOURCE_DIR}/tests)
-  target_compile_definitions(${name} PRIVATE HOPYARD_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-                                             HOPYARD_BUILD_DIR="${CMAKE_BINARY_DIR}")
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/daemon ${CMAKE_SOURCE_DIR}/tests
+                                             ${CMAKE_BINARY_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${TEST_DEPENDS} GTest::gmock GTest::gtest_main hopyard_flags)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 120)

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "lab/guest_init.h"
+#include "places.h"
 
 namespace hopyard::lab {
 namespace {

@@ -13,6 +13,7 @@
 
 #include "base/child.h"
 #include "base/fd.h"
+#include "places.h"
 
 namespace hopyard::execute {
 namespace {

@@ -14,6 +14,7 @@
 #include "guest/confined.h"
 #include "hopyard/v1/service.pb.h"
 #include "hopyard/v1/worker.pb.h"
+#include "places.h"
 #include "unit/execute/machine.h"
 
 namespace hopyard::execute {

@@ -11,6 +11,7 @@
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "places.h"
 
 namespace hopyard::trial {
 namespace {

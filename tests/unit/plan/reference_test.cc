@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "google/protobuf/descriptor.h"
 #include "gtest/gtest.h"
+#include "places.h"
 #include "plan/reader.h"
 #include "plan/schema.h"
 #include "unit/plan/known.h"

@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "places.h"
 #include "plan/reader.h"
 #include "plan/schedule.h"
 #include "unit/plan/known.h"

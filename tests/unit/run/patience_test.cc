@@ -19,6 +19,19 @@ v1::TrialSpec trial(uint64_t body_bytes) {
 
 TEST(Patience, IsAtLeastAMinute) { EXPECT_EQ(patience_for(trial(1024)), 60s); }
 
+TEST(Patience, OfARequestEndsBeforeThatOfItsTrial) {
+  constexpr auto kStartAndEnd = 20s;  // of a server that is slow to start and has to be killed
+  for (const uint64_t rate : {10'000u, 100'000u, 20'000'000u}) {
+    for (const uint64_t bytes : {1u, 4096u, 131072u, 8u << 20}) {
+      v1::TrialSpec spec = trial(bytes);
+      spec.mutable_path()->set_rate_bps(rate);
+      const auto request = request_patience_for(spec);
+      const auto before_it = (request - 20s) / 3;  // as long as all the others may be expected to take
+      EXPECT_GE(patience_for(spec), before_it + request + kStartAndEnd) << bytes << " bytes at " << rate;
+    }
+  }
+}
+
 TEST(Patience, CoversASlowPath) {
   v1::TrialSpec slow = trial(1 << 20);
   slow.mutable_path()->set_rate_bps(100'000);  // 84 s at best

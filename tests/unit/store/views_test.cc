@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "gmock/gmock.h"
+#include "places.h"
 #include "unit/store/fixture.h"
 
 namespace hopyard::store {

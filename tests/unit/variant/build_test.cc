@@ -9,6 +9,7 @@
 #include "base/paths.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "places.h"
 #include "unit/variant/temp.h"
 #include "variant/builder.h"
 #include "variant/command.h"

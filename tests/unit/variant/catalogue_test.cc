@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "places.h"
 #include "unit/variant/temp.h"
 
 namespace hopyard::variant {

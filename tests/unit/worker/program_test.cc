@@ -5,6 +5,7 @@
 
 #include "base/child.h"
 #include "lab/sandbox.h"
+#include "places.h"
 
 namespace hopyard::worker {
 namespace {
