@@ -24,18 +24,28 @@ double expected_bps(const v1::Path& path) {
   return std::max(bps, kFloorBps);
 }
 
-}  // namespace
-
-std::chrono::nanoseconds patience_for(const v1::TrialSpec& trial) {
-  constexpr double kFactor = 4;
+double expected_seconds(const v1::TrialSpec& trial) {
   double expected_s = kRoundTrips * static_cast<double>(trial.path().rtt_ns()) / 1e9;
   for (const auto& request : trial.workload().requests()) {
     expected_s += static_cast<double>(request.body_bytes()) * 8 / expected_bps(trial.path());
     expected_s += static_cast<double>(request.after().pause_ns()) / 1e9;
   }
-  const auto allowed = std::chrono::duration<double>(kFactor * expected_s) + 30s;
-  return std::max<std::chrono::nanoseconds>(60s,
-                                            std::chrono::duration_cast<std::chrono::nanoseconds>(allowed));
+  return expected_s;
+}
+
+std::chrono::nanoseconds nanoseconds(double seconds) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
+}
+
+}  // namespace
+
+std::chrono::nanoseconds request_patience_for(const v1::TrialSpec& trial) {
+  return nanoseconds(3 * expected_seconds(trial)) + 20s;
+}
+
+std::chrono::nanoseconds patience_for(const v1::TrialSpec& trial) {
+  // Beside the request: those before it, and some 20 s for a server slow to start and killed at its end.
+  return std::max<std::chrono::nanoseconds>(60s, nanoseconds(5 * expected_seconds(trial)) + 40s);
 }
 
 }  // namespace hopyard::run

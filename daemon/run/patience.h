@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a trial may take before it counts as hung. Pure.
+// How long a trial may take before it counts as hung, and a request within it. Pure.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,12 @@
 
 namespace hopyard::run {
 
-// At least a minute, and several times what the bodies, the path and the pauses let expect. The worker has
-// deadlines of its own, which tell more; this one is for a worker or a guest that says nothing any more.
+// From a request's write to its response's last byte: for the worker, whose evidence tells what was missing.
+std::chrono::nanoseconds request_patience_for(const v1::TrialSpec& trial);
+
+// At least a minute, and several times what the bodies, the path and the pauses let expect. Longer than a
+// trial in which the last request takes all of its patience: this one is for a worker or a guest that says
+// nothing any more.
 std::chrono::nanoseconds patience_for(const v1::TrialSpec& trial);
 
 }  // namespace hopyard::run

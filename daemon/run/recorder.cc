@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "fmt/format.h"
 #include "plan/schedule.h"
+#include "run/patience.h"
 
 namespace hopyard::run {
 namespace {
@@ -21,6 +22,7 @@ v1::TrialSpec Recorder::spec_for(const store::PlannedRow& row) const {
   v1::TrialSpec spec = plan::trial_spec(campaign_.campaign, row.planned);
   spec.set_trial_id(row.trial_id);
   *spec.mutable_build() = variants_.at(variant_of(row)).build;
+  spec.set_request_timeout_ns(static_cast<uint64_t>(request_patience_for(spec).count()));
   return spec;
 }
 

@@ -24,7 +24,12 @@ using namespace std::chrono_literals;
 
 constexpr auto kServerGrace = 5s;
 constexpr auto kTearDown = 10s;
-constexpr auto kRequestTimeout = 120s;
+constexpr auto kRequestTimeout = 120s;  // where the order says nothing
+
+std::chrono::nanoseconds request_timeout(const v1::TrialSpec& spec) {
+  if (spec.request_timeout_ns() == 0) return kRequestTimeout;
+  return std::chrono::nanoseconds(spec.request_timeout_ns());
+}
 
 void record_machine(v1::Environment& environment) {
   utsname machine{};
@@ -142,7 +147,7 @@ v1::TrialResult run_trial(const v1::TrialSpec& spec) {
   const auto scratch = Scratch::make();
   auto bed = scratch.ok() ? Bed::make(spec, scratch->path()) : scratch.status();
   if (bed.ok()) {
-    run_on(spec, *scratch, **bed, kRequestTimeout, result);
+    run_on(spec, *scratch, **bed, request_timeout(spec), result);
   } else {
     give(result, v1::INVALID, "path", bed.status());
   }
