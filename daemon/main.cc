@@ -194,7 +194,8 @@ int main_of(int argc, char** argv) {
                "end once standard input is at its end, no campaign is left to run and nobody asks");
   CLI11_PARSE(app, argc, argv);
   if (arguments.db.empty()) arguments.db = base::default_database();
-  arguments.db = std::filesystem::absolute(arguments.db).lexically_normal();
+  // Under its one true name: two names would be two locks.
+  arguments.db = std::filesystem::weakly_canonical(std::filesystem::absolute(arguments.db));
   if (arguments.socket.empty()) arguments.socket = base::default_socket(arguments.db);
   arguments.socket = std::filesystem::absolute(arguments.socket).lexically_normal();
   spdlog::set_default_logger(spdlog::stderr_logger_mt("hopyardd"));
@@ -206,6 +207,9 @@ int main_of(int argc, char** argv) {
 }  // namespace hopyard
 
 int main(int argc, char** argv) {
+  hopyard::base::hold_standard_descriptors();
+  // Whoever read what we log may go; campaigns go on.
+  ::signal(SIGPIPE, SIG_IGN);
   try {
     return hopyard::main_of(argc, argv);
   } catch (const std::exception& error) {

@@ -2,7 +2,11 @@
 // Reads the file and packs the options beside its text.
 #include "cli/campaign_text.h"
 
+#include <algorithm>
+
 #include "base/fd.h"
+#include "base/text.h"
+#include "fmt/format.h"
 
 namespace hopyard::cli {
 
@@ -10,6 +14,14 @@ absl::StatusOr<v1::CampaignText> campaign_text(const CampaignOptions& options) {
   constexpr size_t kLargestFile = 1 << 20;
   auto yaml = base::read_file(options.file, kLargestFile);
   if (!yaml.ok()) return absl::InvalidArgumentError(yaml.status().message());
+  if (const size_t good = base::valid_utf8_prefix(*yaml); good < yaml->size()) {
+    // A text that cannot be sent: said here in the daemon's form.
+    const std::string_view before(yaml->data(), good);
+    const size_t begin = before.rfind('\n') + 1;  // 0 in the first line
+    return absl::InvalidArgumentError(
+        fmt::format("{}:{}:{}: a byte that is not UTF-8; expected text in UTF-8", options.file,
+                    std::count(before.begin(), before.end(), '\n') + 1, good - begin + 1));
+  }
   v1::CampaignText text;
   text.set_file(options.file);
   text.set_yaml(*std::move(yaml));

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/paths.h"
+#include "cli/terminal.h"
 #include "fmt/format.h"
 
 extern char** environ;
@@ -41,8 +42,10 @@ bool listens(const std::string& path) {
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) return false;
   std::memcpy(address.sun_path, path.data(), path.size());
-  const base::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  // Non-blocking: a daemon that accepts nothing any more lets its queue fill up, and would hold us for ever.
+  const base::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
+         errno == EAGAIN;
 }
 
 // Nothing if the daemon does not speak: one that is ending may still accept.
@@ -66,14 +69,15 @@ struct Started {
 
 // A session of its own, so that neither the terminal's hang-up nor its Ctrl-C reaches it.
 absl::StatusOr<Started> spawn(const std::vector<std::string>& words, const std::string& log) {
+  HOPYARD_ASSIGN_OR_RETURN(const base::Fd log_file,
+                           base::open_file(log, O_WRONLY | O_CREAT | O_APPEND, 0600));
   HOPYARD_ASSIGN_OR_RETURN(base::Pipe lease, base::make_pipe());
   HOPYARD_ASSIGN_OR_RETURN(base::Pipe output, base::make_pipe());
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, lease.read.get(), STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, output.write.get(), STDOUT_FILENO);
-  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND,
-                                     0600);
+  ::posix_spawn_file_actions_adddup2(&actions, log_file.get(), STDERR_FILENO);
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   sigset_t none;
@@ -107,12 +111,21 @@ absl::StatusOr<std::string> first_line(int fd) {
   }
 }
 
+// Whatever the umask: what is measured is nobody else's to write.
+absl::Status make_private_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder.parent_path(), error);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    return base::errno_status("make folder", folder.native());
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Started> start_daemon(const Options& options) {
   const std::string program = base::program_dir() + "/hopyardd";
   std::error_code error;
   if (!std::filesystem::exists(program, error))
     return absl::NotFoundError(fmt::format("start daemon: {}: not beside this program", program));
-  std::filesystem::create_directories(std::filesystem::path(options.db).parent_path(), error);
+  HOPYARD_RETURN_IF_ERROR(make_private_folder(std::filesystem::path(options.db).parent_path()));
   const std::string log = options.db + ".log";
   HOPYARD_ASSIGN_OR_RETURN(
       Started started,
@@ -128,9 +141,10 @@ absl::StatusOr<Started> start_daemon(const Options& options) {
 void print_problems(const v1::Problems& problems) {
   for (const auto& problem : problems.problems()) {
     const std::string right = problem.expected().empty() ? "" : "; expected " + problem.expected();
-    fmt::print(stderr, "{}:{}:{}: {}{}\n", problem.file(), problem.line(), problem.column(),
-               problem.message(), right);
+    say(fmt::format("{}:{}:{}: {}{}\n", problem.file(), problem.line(), problem.column(), problem.message(),
+                    right));
   }
+  if (problems.more() > 0) say(fmt::format("and {} more problems\n", problems.more()));
 }
 
 }  // namespace
@@ -151,16 +165,16 @@ absl::StatusOr<Link> Link::open(const Options& options, WithoutDaemon without) {
     link.stub_ = connect_to(options.socket);
     if (link.stub_ != nullptr) return link;
   }
-  return absl::UnavailableError(fmt::format("connect: {}: the daemon there does not answer", options.socket));
+  struct stat info {};
+  const bool foreign = ::stat(options.socket.c_str(), &info) == 0 && info.st_uid != ::getuid();
+  return absl::UnavailableError(
+      fmt::format("connect: {}: the daemon there {}", options.socket,
+                  foreign ? "is another user's, and answers only them" : "does not answer"));
 }
 
 // One at a time: of several commands started at once only the first starts a daemon.
 absl::Status Link::start_private(const Options& options) {
-  const std::filesystem::path folder = std::filesystem::path(options.socket).parent_path();
-  std::error_code error;
-  std::filesystem::create_directories(folder.parent_path(), error);
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-    return base::errno_status("make folder", folder.native());
+  HOPYARD_RETURN_IF_ERROR(make_private_folder(std::filesystem::path(options.socket).parent_path()));
   HOPYARD_ASSIGN_OR_RETURN(
       const base::FileLock lock,
       base::FileLock::take(options.socket + ".start", "another command that starts it", kStartPatience));
@@ -186,7 +200,7 @@ int report(const grpc::Status& status) {
     print_problems(problems);
     return kUsage;
   }
-  fmt::print(stderr, "hopyard: {}\n", status.error_message());
+  say(fmt::format("hopyard: {}\n", status.error_message()));
   switch (status.error_code()) {
     case grpc::StatusCode::INVALID_ARGUMENT:
       return kUsage;
@@ -198,7 +212,7 @@ int report(const grpc::Status& status) {
 }
 
 int report(const absl::Status& status) {
-  fmt::print(stderr, "hopyard: {}\n", std::string(status.message()));
+  say(fmt::format("hopyard: {}\n", std::string(status.message())));
   return absl::IsUnavailable(status) ? kNoDaemon : absl::IsInvalidArgument(status) ? kUsage : kFailed;
 }
 

@@ -101,16 +101,16 @@ int variants_build(const Options& options, const std::vector<std::string>& names
     if (options.json) {
       fmt::print("{}", json_line(event));
     } else if (event.step() == "ready") {
-      if (terminal) fmt::print(stderr, "\r\x1b[K");
+      if (terminal) say("\r\x1b[K");
       fmt::print("{}\n", step_text(event));
     } else if (terminal) {
-      fmt::print(stderr, "\r\x1b[K{:.{}}", step_text(event), terminal_width() - 1);
+      say(fmt::format("\r\x1b[K{:.{}}", step_text(event), terminal_width() - 1));
     } else {
-      fmt::print(stderr, "{}\n", step_text(event));
+      say(fmt::format("{}\n", step_text(event)));
     }
     std::fflush(stdout);
   }
-  if (terminal) fmt::print(stderr, "\r\x1b[K");
+  if (terminal) say("\r\x1b[K");
   const auto result = reader->Finish();
   return result.ok() ? static_cast<int>(kDone) : report(result);
 }

@@ -3,13 +3,17 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <functional>
 
+#include "base/fd.h"
 #include "base/paths.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
+#include "fmt/format.h"
 
 namespace hopyard::cli {
 namespace {
@@ -140,6 +144,11 @@ void settle(Options& options) {
 }
 
 int main_of(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (base::valid_utf8_prefix(argv[i]) == std::strlen(argv[i])) continue;
+    say(fmt::format("hopyard: argument {}: not UTF-8\n", i));
+    return kUsage;
+  }
   Invocation in;
   CLI::App app("Measures what a client sees, and when, as a server's way of writing bytes changes.",
                "hopyard");
@@ -156,21 +165,29 @@ int main_of(int argc, char** argv) {
     return app.exit(error) == 0 ? kDone : kUsage;
   }
   settle(in.options);
-  block_interrupts();
+  take_interrupts();
   return in.command();
+}
+
+// What was not written was not done, whatever else went well.
+int flushed(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  say(fmt::format("hopyard: {}\n", std::string(base::errno_status("write", "standard output").message())));
+  return kFailed;
 }
 
 }  // namespace
 }  // namespace hopyard::cli
 
 int main(int argc, char** argv) {
+  using namespace hopyard;
+  base::hold_standard_descriptors();
+  int code = cli::kFailed;
   try {
-    const int code = hopyard::cli::main_of(argc, argv);
-    // gRPC's threads are still there: nothing static may be destroyed under them.
-    std::fflush(nullptr);
-    std::quick_exit(code);
+    code = cli::main_of(argc, argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "hopyard: %s\n", error.what());
-    return hopyard::cli::kFailed;
+    cli::say(fmt::format("hopyard: {}\n", error.what()));
   }
+  // gRPC's threads are still there: nothing static may be destroyed under them.
+  std::quick_exit(cli::flushed(code));
 }

@@ -22,11 +22,6 @@ struct Followed {
   bool detached = false;
 };
 
-void write_now(const std::string& text) {
-  std::fputs(text.c_str(), stderr);
-  std::fflush(stderr);
-}
-
 // Shows events on standard error, or as JSON lines on standard output, until the campaign ends or the user
 // interrupts.
 Followed follow(v1::Hopyard::Stub& stub, const std::string& id, bool json_events) {
@@ -47,10 +42,10 @@ Followed follow(v1::Hopyard::Stub& stub, const std::string& id, bool json_events
       fmt::print("{}", json_line(event));
       std::fflush(stdout);
     } else {
-      write_now(progress.on_event(event, base::monotonic_ns()));
+      say(progress.on_event(event, base::monotonic_ns()));
     }
   }
-  write_now(progress.finish());
+  say(progress.finish());
   followed.result = reader->Finish();
   followed.detached = interrupted;
   return followed;
@@ -89,10 +84,9 @@ int end_of(const Options& options, Link& link, const std::string& id) {
 int detached(const Options& options, Link& link, const std::string& id) {
   link.leave();
   const std::string where = same_daemon(options);
-  fmt::print(
-      stderr,
+  say(fmt::format(
       "detached; the campaign goes on.\n  watch:  hopyard watch {0}{1}\n  cancel: hopyard cancel {0}{1}\n",
-      id, where);
+      id, where));
   return kFailed;
 }
 
@@ -111,8 +105,8 @@ int run(const Options& options, const CampaignOptions& campaign) {
   if (const auto result = link->stub().Submit(&context, request, &submitted); !result.ok())
     return report(result);
   const v1::Plan& plan = submitted.plan();
-  fmt::print(stderr, "{}: {} cells in {} blocks, {} trials, {} responses\n", submitted.campaign_id(),
-             plan.cells(), plan.blocks(), plan.trials(), plan.responses());
+  say(fmt::format("{}: {} cells in {} blocks, {} trials, {} responses\n", submitted.campaign_id(),
+                  plan.cells(), plan.blocks(), plan.trials(), plan.responses()));
   const Followed followed = follow(link->stub(), submitted.campaign_id(), false);
   if (followed.detached) return detached(options, *link, submitted.campaign_id());
   if (!followed.result.ok()) return report(followed.result);

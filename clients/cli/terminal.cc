@@ -2,11 +2,13 @@
 // Asks the kernel what standard error is, and catches SIGINT.
 #include "cli/terminal.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
+
+#include <cstdio>
+#include <mutex>
+#include <thread>
 
 namespace hopyard::cli {
 namespace {
@@ -19,6 +21,24 @@ sigset_t interrupts() {
   return set;
 }
 
+struct Watch {
+  std::mutex mutex;
+  std::function<void()> on_interrupt;
+};
+
+// Never destroyed: the thread that uses it ends with the program.
+Watch& watch() {
+  static Watch* const one = new Watch;
+  return *one;
+}
+
+void end_by(int number) {
+  ::signal(number, SIG_DFL);
+  const sigset_t set = interrupts();
+  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  ::raise(number);
+}
+
 }  // namespace
 
 bool stderr_is_terminal() { return ::isatty(STDERR_FILENO) == 1; }
@@ -28,27 +48,34 @@ unsigned terminal_width() {
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-void block_interrupts() {
+void take_interrupts() {
   const sigset_t set = interrupts();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  std::thread([set] {
+    for (int number = 0;;) {
+      if (::sigwait(&set, &number) != 0) continue;
+      const std::lock_guard lock(watch().mutex);
+      if (watch().on_interrupt)
+        watch().on_interrupt();
+      else
+        end_by(number);
+    }
+  }).detach();
 }
 
 InterruptWatch::InterruptWatch(std::function<void()> on_interrupt) {
-  const sigset_t set = interrupts();
-  signals_.reset(::signalfd(-1, &set, SFD_CLOEXEC));
-  if (auto pipe = base::make_pipe(); pipe.ok()) stop_ = *std::move(pipe);
-  if (!signals_.valid() || !stop_.read.valid()) return;
-  thread_ = std::thread([this, on_interrupt = std::move(on_interrupt)] {
-    pollfd fds[] = {{signals_.get(), POLLIN, 0}, {stop_.read.get(), POLLIN, 0}};
-    while (::poll(fds, 2, -1) < 0) {
-    }
-    if (fds[0].revents != 0) on_interrupt();
-  });
+  const std::lock_guard lock(watch().mutex);
+  watch().on_interrupt = std::move(on_interrupt);
 }
 
 InterruptWatch::~InterruptWatch() {
-  stop_.write.reset();
-  if (thread_.joinable()) thread_.join();
+  const std::lock_guard lock(watch().mutex);
+  watch().on_interrupt = nullptr;
+}
+
+void say(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
 }
 
 }  // namespace hopyard::cli

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <functional>
-#include <thread>
-
-#include "base/fd.h"
+#include <string_view>
 
 namespace hopyard::cli {
 
@@ -13,21 +11,20 @@ bool stderr_is_terminal();
 // Columns of the terminal on standard error; 80 where it does not say.
 unsigned terminal_width();
 
-// Blocks SIGINT and SIGTERM in the whole program. Before any thread is started.
-void block_interrupts();
+// From here on SIGINT and SIGTERM are taken by a thread of their own; without an InterruptWatch they end the
+// program as ever. Before any other thread is started.
+void take_interrupts();
 
-// Calls `on_interrupt` once, on its own thread, if the user interrupts while it lives.
+// Calls `on_interrupt`, on another thread, whenever the user interrupts while it lives. One at a time.
 class InterruptWatch {
  public:
   explicit InterruptWatch(std::function<void()> on_interrupt);
   ~InterruptWatch();
   InterruptWatch(const InterruptWatch&) = delete;
   InterruptWatch& operator=(const InterruptWatch&) = delete;
-
- private:
-  base::Fd signals_;
-  base::Pipe stop_;
-  std::thread thread_;
 };
+
+// Onto standard error, whether or not anybody can read it.
+void say(std::string_view text);
 
 }  // namespace hopyard::cli

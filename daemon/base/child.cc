@@ -62,6 +62,7 @@ bool place_fds(std::vector<std::pair<int, int>>& fds) {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGPIPE, SIG_DFL);  // ignored signals stay ignored over exec
   if (options.new_process_group) ::setpgid(0, 0);
   if (!options.working_directory.empty() && ::chdir(options.working_directory.c_str()) != 0) fail();
   if (!place_fds(prepared.fds)) fail();

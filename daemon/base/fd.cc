@@ -20,6 +20,14 @@ absl::StatusOr<Fd> open_file(const std::string& path, int flags, unsigned mode) 
   return Fd(fd);
 }
 
+void hold_standard_descriptors() {
+  // open(2) takes the lowest number that is free.
+  constexpr int kModes[] = {O_RDONLY, O_RDONLY, O_RDWR};
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF) (void)::open("/dev/null", kModes[fd]);
+  }
+}
+
 absl::StatusOr<Pipe> make_pipe() {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0) return errno_status("pipe2", "a new pipe");

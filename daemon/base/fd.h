@@ -31,6 +31,11 @@ class Fd {
   int fd_ = -1;
 };
 
+// For the start of a program: opens /dev/null for each of the three standard descriptors that is closed, so
+// that no file or socket gets its number and the words meant for it. Writing to a standard output that was
+// closed stays an error.
+void hold_standard_descriptors();
+
 // open(2) with O_CLOEXEC added; errors name the path.
 absl::StatusOr<Fd> open_file(const std::string& path, int flags, unsigned mode = 0);
 

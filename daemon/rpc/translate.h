@@ -11,10 +11,11 @@
 
 namespace hopyard::rpc {
 
-// The same code and message; both libraries share the code's numbers.
+// The same code and message, cut where it is longer than a client takes; both libraries share the code's
+// numbers.
 grpc::Status to_grpc(const absl::Status& status);
 
-// INVALID_ARGUMENT with every problem as a v1::Problems in the details, and the first ones in the message.
+// INVALID_ARGUMENT with the problems as a v1::Problems in the details, and the first one in the message.
 grpc::Status to_grpc(const std::vector<v1::Problem>& problems);
 
 }  // namespace hopyard::rpc

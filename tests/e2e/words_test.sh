@@ -33,6 +33,27 @@ code 2 "${hopyard[@]}" plan "$place/local.yaml" --set paths.0.loss=140%
 code 2 "${hopyard[@]}" plan "$place/local.yaml" --kernel frob
 expect "campaigns" 0 "$(query "SELECT COUNT(*) FROM v_campaign")"
 
+printf 'name: caf\351\n' >"$place/latin.yaml"
+code 2 "${hopyard[@]}" plan "$place/latin.yaml"
+grep -q "latin.yaml:1:10: .*UTF-8" "$place/err" || fail "bytes that are not UTF-8 have no place: $(cat "$place/err")"
+code 2 "${hopyard[@]}" show $'\377'
+{ cat "$place/local.yaml" && for i in $(seq 300); do echo "wrong$i: 1"; done; } >"$place/very-broken.yaml"
+code 2 "${hopyard[@]}" plan "$place/very-broken.yaml"
+grep -q "^$place/very-broken.yaml:7:1: " "$place/err" || fail "of very many problems not even the first is told"
+grep -q "more problems" "$place/err" || fail "very many problems are not counted: $(cat "$place/err")"
+
+echo "== standard output and error that are closed or full; folders that may not be written"
+code 1 bash -c '"$@" variants list >&-' - "${hopyard[@]}"
+grep -q "write: standard output" "$place/err" || fail "closed output: $(cat "$place/err")"
+code 1 bash -c '"$@" variants list >/dev/full' - "${hopyard[@]}"
+code 1 bash -c '"$@" --json list >/dev/full' - "${hopyard[@]}"
+code 0 bash -c '"$@" variants list <&- 2>&-' - "${hopyard[@]}"
+code 0 bash -c '"$@" plan "$0" 2>/dev/full' "$place/local.yaml" "${hopyard[@]}"
+code 69 "$bin/hopyard" --db /proc/nowhere/hopyard.db list
+grep -q "/proc/nowhere" "$place/err" || fail "the folder is not named: $(cat "$place/err")"
+(umask 0 && code 0 "$bin/hopyard" --db "$place/open/hopyard.db" list)
+expect "database's folder" 700 "$(stat -c %a "$place/open")"
+
 echo "== plan counts"
 code 0 "${hopyard[@]}" --json plan "$source_dir/scenarios/static4k-smoke.yaml"
 for line in '"connections": 12' '"responses": 16' '"trials": 12'; do

@@ -135,6 +135,32 @@ TEST_F(ServerTest, EveryProblemOfACampaignIsInTheStatusDetails) {
   EXPECT_TRUE(store_->list()->empty());
 }
 
+TEST_F(ServerTest, OfVeryManyProblemsTheFirstOnesReachTheClient) {
+  v1::ValidateRequest request;
+  request.mutable_campaign()->set_file("served.yaml");
+  std::string yaml = kCampaign;
+  for (int i = 0; i < 300; ++i) yaml += "wrong" + std::to_string(i) + ": 1\n";
+  request.mutable_campaign()->set_yaml(yaml);
+  v1::Plan plan;
+  const auto status = stub_->Validate(&context_, request, &plan);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << status.error_message();
+  v1::Problems problems;
+  ASSERT_TRUE(problems.ParseFromString(status.error_details()));
+  ASSERT_GT(problems.problems_size(), 5);
+  EXPECT_EQ(problems.problems(0).line(), 7u);
+  EXPECT_GT(problems.more(), 0u) << "the rest is counted";
+}
+
+TEST_F(ServerTest, AMessageTooLongForAStatusIsCutNotLost) {
+  v1::CampaignRef nobody;
+  for (int i = 0; i < 5000; ++i) nobody.mutable_campaign_id()->append("×");
+  v1::CampaignStatus found;
+  const auto status = stub_->Get(&context_, nobody, &found);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND) << status.error_message();
+  EXPECT_THAT(status.error_message(), HasSubstr("no campaign \"××"));
+  EXPECT_TRUE(status.error_message().ends_with("×"));
+}
+
 TEST_F(ServerTest, StatusCodesAreThoseOfTheRooms) {
   v1::CampaignRef nobody;
   nobody.set_campaign_id("19700101");
