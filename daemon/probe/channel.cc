@@ -22,7 +22,7 @@ constexpr int64_t kNsPerSecond = 1'000'000'000;
 
 Channel::Channel(base::Fd socket, TlsEngine engine, size_t expected_records,
                  std::chrono::nanoseconds read_pause)
-    : socket_(std::move(socket)), engine_(std::move(engine)), read_pause_(read_pause) {
+    : socket_(std::move(socket)), read_pause_(read_pause), engine_(std::move(engine)) {
   records_.reserve(std::min(expected_records, kMaxRecords));
 }
 
