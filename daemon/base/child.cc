@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 
 #include "base/clock.h"
 #include "fmt/format.h"
@@ -175,6 +176,21 @@ absl::StatusOr<ChildExit> Child::stop(std::chrono::nanoseconds grace, int number
   }
   HOPYARD_RETURN_IF_ERROR(signal(SIGKILL));
   return wait(std::chrono::seconds(10));
+}
+
+void adopt_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+int end_orphans() {
+  const std::string list = fmt::format("/proc/self/task/{}/children", ::gettid());
+  const Deadline deadline(std::chrono::seconds(2));
+  int ended = 0;
+  // Again for those whose parents were among the killed.
+  for (pid_t pid = 0; pid >= 0 && !deadline.passed();) {
+    std::ifstream children(list);
+    for (pid_t child = 0; children >> child;) ::kill(child, SIGKILL);
+    while ((pid = ::waitpid(-1, nullptr, WNOHANG)) > 0) ++ended;
+  }
+  return ended;
 }
 
 absl::StatusOr<CommandOutput> run_command(ChildOptions options, std::chrono::nanoseconds timeout,

@@ -66,6 +66,12 @@ class Child {
   std::optional<ChildExit> exit_;
 };
 
+// From here on the descendants whose parents end become this process's children, where end_orphans() finds
+// them.
+void adopt_orphans();
+// For a process that has no other children: kills and reaps all it has, and theirs. How many there were.
+int end_orphans();
+
 struct CommandOutput {
   ChildExit exit;
   std::string output;  // stdout and stderr, interleaved; the last `limit` bytes

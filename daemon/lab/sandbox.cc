@@ -2,6 +2,7 @@
 // Namespaces of a host worker and of a guest's keeper.
 #include "lab/sandbox.h"
 
+#include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -47,11 +48,22 @@ absl::Status unshare_as_root(int flags) {
                       error);
 }
 
+// Everything under "/" as it is here, but not to be written: what a server does by mistake stays inside.
+absl::Status make_mounts_read_only() {
+  mount_attr attributes{};
+  attributes.attr_set = MOUNT_ATTR_RDONLY;
+  if (::mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &attributes, sizeof attributes) == 0)
+    return absl::OkStatus();
+  return errno == ENOSYS ? absl::OkStatus()  // before Linux 5.12
+                         : errno_status("make mounts read-only", "/");
+}
+
 // Inside, as the pid namespace's own: the mounts a worker sees.
 absl::Status make_own_mounts() {
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     return errno_status("make mounts private", "/ (in a chroot it is no mount of its own)");
   }
+  HOPYARD_RETURN_IF_ERROR(make_mounts_read_only());
   if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
     return errno_status("mount proc", "/proc");
   }

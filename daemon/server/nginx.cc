@@ -140,6 +140,13 @@ NginxServer::NginxServer(ServerSpec spec, std::string config, base::Child child)
     : spec_(std::move(spec)), config_(std::move(config)), child_(std::move(child)) {}
 
 absl::StatusOr<NginxServer> NginxServer::start(ServerSpec spec) {
+  base::adopt_orphans();
+  auto started = try_start(std::move(spec));
+  if (!started.ok()) base::end_orphans();
+  return started;
+}
+
+absl::StatusOr<NginxServer> NginxServer::try_start(ServerSpec spec) {
   std::string config = render_config(spec.settings, spec.listen.text, spec.send_buffer_bytes);
   HOPYARD_RETURN_IF_ERROR(write_files(spec, config));
   HOPYARD_RETURN_IF_ERROR(check_config(spec));
@@ -153,11 +160,13 @@ absl::StatusOr<NginxServer> NginxServer::start(ServerSpec spec) {
 
 absl::StatusOr<v1::ServerEvidence> NginxServer::stop(std::chrono::nanoseconds grace) {
   HOPYARD_ASSIGN_OR_RETURN(const base::ChildExit exit, child_.stop(grace, SIGQUIT));
+  const int left = base::end_orphans();
   v1::ServerEvidence evidence = evidence_of(exit, config_);
   HOPYARD_ASSIGN_OR_RETURN(const std::string log,
                            base::read_file(spec_.directory + "/" + kLogFile, kLogLimitBytes));
   Trace trace = parse_log(log);
   evidence.set_nginx_version(trace.nginx_version);
+  if (left > 0) trace.errors += fmt::format("processes left behind: {}\n", left);
   evidence.set_errors(trace.errors);
   if (trace.connections.size() > 1) {
     return absl::InternalError(

@@ -40,15 +40,18 @@ struct ServerSpec {
 class NginxServer {
  public:
   // Writes the files, has nginx check the configuration, starts it and waits until it accepts connections.
-  // ABORTED, with nginx's own words, if nginx refused the configuration, ended, or did not accept in time;
-  // other errors are of the place it was to run in.
+  // The caller has no other children: what nginx starts is ended with it. ABORTED, with nginx's own words, if
+  // nginx refused the configuration, ended, or did not accept in time; other errors are of the place it was
+  // to run in.
   static absl::StatusOr<NginxServer> start(ServerSpec spec);
 
-  // QUIT, then by deadline KILL; reaped. Exit status, usage, and the writes of the one connection that made
-  // requests (none: empty; several: INTERNAL, since a trial has one).
+  // QUIT, then by deadline KILL; reaped, as is what it started, which counts as an error of its. Exit status,
+  // usage, and the writes of the one connection that made requests (none: empty; several: INTERNAL, since a
+  // trial has one).
   absl::StatusOr<v1::ServerEvidence> stop(std::chrono::nanoseconds grace);
 
  private:
+  static absl::StatusOr<NginxServer> try_start(ServerSpec spec);
   NginxServer(ServerSpec spec, std::string config, base::Child child);
   ServerSpec spec_;
   std::string config_;

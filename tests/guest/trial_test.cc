@@ -228,8 +228,19 @@ TEST(Trial, FailsWhenTheServerRefusesTheHandshake) {
   EXPECT_EQ(result.server().exit_code(), 0);
 }
 
+TEST(Trial, FailsWhenTheServerLeavesProcessesBehind) {
+  const v1::TrialResult result =
+      run_with_server(server_after("leaves", "setsid sleep 600 > /dev/null 2>&1 &"));
+  EXPECT_EQ(result.verdict(), v1::FAILED) << explain(result);
+  // One when its configuration was checked, one when it ran.
+  EXPECT_EQ(result.reason(), "server errors: expected none, saw processes left behind: 2\n");
+  EXPECT_TRUE(result.environment().namespaces_gone()) << "they are ended before the path is taken down";
+}
+
 TEST(Trial, IsInvalidWhenSomethingStaysInItsNamespaces) {
-  const v1::TrialResult result = run_with_server(server_after("stays", "sleep 60 > /dev/null 2>&1 &"));
+  const std::string held = testing::TempDir() + "/held";
+  const v1::TrialResult result = run_with_server(
+      server_after("stays", fmt::format("touch {0} && mount --bind /proc/self/ns/net {0}", held)));
   EXPECT_EQ(result.verdict(), v1::INVALID) << explain(result);
   EXPECT_EQ(result.reason(), "namespaces gone: expected yes, saw no");
 }

@@ -3,6 +3,7 @@
 #include "base/child.h"
 
 #include <signal.h>
+#include <sys/wait.h>
 
 #include "gtest/gtest.h"
 
@@ -76,6 +77,18 @@ TEST(Child, SeesPassedDescriptorsUnderTheirNewNumbersEvenWhenTheyOverlap) {
 TEST(RunCommand, EndsOneThatNeverStopsTalking) {
   const auto done = run_command({.argv = {"/usr/bin/yes"}}, 50ms);
   EXPECT_TRUE(absl::IsDeadlineExceeded(done.status())) << done.status();
+}
+
+TEST(EndOrphans, EndsWhatACommandLeftBehindHoweverDeep) {
+  adopt_orphans();
+  ASSERT_TRUE(
+      run_command({.argv = {"/bin/sh", "-c",
+                            "exec >/dev/null 2>&1; setsid sh -c 'sleep 600 & sleep 600 & wait' & exit 0"}},
+                  10s)
+          .ok());
+  EXPECT_GE(end_orphans(), 1);
+  EXPECT_EQ(end_orphans(), 0);
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
 }
 
 TEST(Child, DiesWithItsOwner) {

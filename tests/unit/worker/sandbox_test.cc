@@ -99,6 +99,24 @@ TEST(Sandbox, TemporaryFilesStayInsideAndFoldersStayVisible) {
   EXPECT_FALSE(leaked);
 }
 
+TEST(Sandbox, NothingOfTheMachineCanBeChangedFromInside) {
+  std::string folder = "/tmp/hopyard-sandbox-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  ASSERT_TRUE(base::write_file(folder + "/kept", "x").ok());
+  const Seen seen = look_inside([&] {
+    std::error_code error;
+    const bool removed = fs::remove(folder + "/kept", error);
+    return fmt::format("removed: {}, {}", removed,
+                       std::string(base::write_file(folder + "/new", "y").message()));
+  });
+  const bool kept = fs::exists(folder + "/kept") && !fs::exists(folder + "/new");
+  fs::remove_all(folder);
+  SKIP_IF_FORBIDDEN(seen);
+  EXPECT_TRUE(kept);
+  EXPECT_THAT(seen.text, HasSubstr("removed: false"));
+  EXPECT_THAT(seen.text, HasSubstr("Read-only file system"));
+}
+
 TEST(Sandbox, ExitStatusComesThroughTheGuard) {
   const Seen seen = look_inside([] { return "leaving"; }, 23);
   SKIP_IF_FORBIDDEN(seen);
