@@ -219,6 +219,11 @@ Statement Connection::prepare_once(const std::string& sql) {
 int64_t Connection::last_insert_rowid() const { return sqlite3_last_insert_rowid(db_); }
 bool Connection::read_only() const { return sqlite3_db_readonly(db_, "main") == 1; }
 
+bool Connection::has_moved() const {
+  int moved = 0;
+  return sqlite3_file_control(db_, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0;
+}
+
 absl::Status Connection::execute(const std::string& sql) {
   const int result = sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr);
   return result == SQLITE_OK ? absl::OkStatus() : sqlite_status(db_, result);

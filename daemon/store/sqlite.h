@@ -90,6 +90,7 @@ class Connection {
   absl::Status execute(const std::string& sql);
   int64_t last_insert_rowid() const;
   bool read_only() const;  // the file could only be opened so
+  bool has_moved() const;  // the file was deleted, renamed or replaced: what is written now is lost
 
  private:
   explicit Connection(sqlite3* db) : db_(db) {}

@@ -30,6 +30,7 @@ struct Store::Parts {
   absl::Status write(std::string_view attempt, Change change) {
     const std::lock_guard lock(write_mutex);
     const absl::Status done = [&]() -> absl::Status {
+      if (writer->has_moved()) return absl::DataLossError("the file was removed or replaced while in use");
       HOPYARD_ASSIGN_OR_RETURN(Transaction transaction, Transaction::begin(*writer));
       HOPYARD_RETURN_IF_ERROR(change(*writer));
       return transaction.commit();

@@ -80,7 +80,7 @@ using Sink = std::function<absl::Status(std::string_view)>;
 //   RESOURCE_EXHAUSTED  the disk is full (or a file-size limit reached)
 //   PERMISSION_DENIED   the database or its folder may not be written
 //   UNAVAILABLE         another program held the database locked for five seconds
-//   DATA_LOSS           the file is damaged, or no SQLite database
+//   DATA_LOSS           the file is damaged, no SQLite database, or was removed while in use
 //   FAILED_PRECONDITION written by a newer Hopyard, or another program's database
 // and, of the arguments: NOT_FOUND, ALREADY_EXISTS, INVALID_ARGUMENT. A call that fails leaves nothing
 // behind; what was committed before stays. A commit survives the end of the process, however it ends, and

@@ -219,6 +219,14 @@ TEST(UnreachableFolder, IsSaidWhenOpening) {
 
 class Faults : public StoreTest {};
 
+TEST_F(Faults, AFileThatIsRemovedWhileInUseTakesNothingMore) {
+  ASSERT_EQ(::unlink(path().c_str()), 0);
+  const std::string trial = trial_id("c1", "A", "h1-128k", 0);
+  const absl::Status recorded = store_->record_trial("c1", h1_result(trial, 5), guest_provenance());
+  EXPECT_TRUE(absl::IsDataLoss(recorded)) << recorded;
+  EXPECT_THAT(std::string(recorded.message()), HasSubstr("removed or replaced"));
+}
+
 TEST_F(Faults, ALockedDatabaseIsWaitedForAndThenSaid) {
   sqlite3* other = nullptr;
   ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
