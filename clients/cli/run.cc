@@ -90,6 +90,13 @@ int detached(const Options& options, Link& link, const std::string& id) {
   return kFailed;
 }
 
+// A stream that ended before its campaign.
+int broken_off(const grpc::Status& result, const std::string& id) {
+  if (result.error_code() != grpc::StatusCode::UNAVAILABLE) return report(result);
+  return report(absl::UnavailableError(fmt::format(
+      "watch: {}: the daemon has gone ({}); the next one goes on with it", id, result.error_message())));
+}
+
 }  // namespace
 
 int run(const Options& options, const CampaignOptions& campaign) {
@@ -109,7 +116,7 @@ int run(const Options& options, const CampaignOptions& campaign) {
                   plan.cells(), plan.blocks(), plan.trials(), plan.responses()));
   const Followed followed = follow(link->stub(), submitted.campaign_id(), false);
   if (followed.detached) return detached(options, *link, submitted.campaign_id());
-  if (!followed.result.ok()) return report(followed.result);
+  if (!followed.result.ok()) return broken_off(followed.result, submitted.campaign_id());
   return end_of(options, *link, submitted.campaign_id());
 }
 
@@ -119,7 +126,7 @@ int watch(const Options& options, const std::string& id) {
   const Followed followed = follow(link->stub(), id, options.json);
   const std::string whole_id = followed.status.campaign_id();
   if (followed.detached) return detached(options, *link, whole_id.empty() ? id : whole_id);
-  if (!followed.result.ok()) return report(followed.result);
+  if (!followed.result.ok()) return broken_off(followed.result, whole_id.empty() ? id : whole_id);
   return options.json ? exit_code(followed.status) : end_of(options, *link, whole_id);
 }
 
