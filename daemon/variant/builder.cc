@@ -15,6 +15,7 @@
 #include "base/paths.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "variant/inputs.h"
 #include "variant/recipe.h"
 #include "variant/sources.h"
 #include "variant/toolchain.h"
@@ -23,27 +24,6 @@
 namespace hopyard::variant {
 namespace fs = std::filesystem;
 namespace {
-
-// One thing that goes into a build: what it is, what identifies it, and a label for readers. Labels are file
-// names and stay out of the hash: the same bytes under another name are the same input.
-struct Input {
-  std::string what;
-  std::string label;
-  std::string identity;
-
-  std::string shown() const {
-    return label.empty() ? fmt::format("{} {}", what, identity)
-                         : fmt::format("{} {} sha256:{}", what, label, identity);
-  }
-};
-
-std::string key_of(const std::vector<Input>& inputs) {
-  std::string text;
-  for (const auto& input : inputs) text += fmt::format("{} {}\n", input.what, input.identity);
-  return base::sha256_hex(text);
-}
-
-std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
 bool exists(const std::string& path) {
   std::error_code error;
@@ -82,13 +62,6 @@ absl::StatusOr<std::vector<Input>> variant_inputs(const Variant& variant, const 
                     fmt::format("fragment {} early {} budget {} transitions {} settings {}", r.fragment_bytes,
                                 r.early_fragment_bytes, r.early_budget_bytes, r.transitions, r.settings)});
   return inputs;
-}
-
-BuilderOptions with_defaults(BuilderOptions options) {
-  if (options.cache_dir.empty()) options.cache_dir = base::cache_dir();
-  options.cache_dir = fs::absolute(options.cache_dir).lexically_normal();
-  if (options.jobs == 0) options.jobs = std::max(1u, std::thread::hardware_concurrency());
-  return options;
 }
 
 // The build under `key`, if it is whole and its binary is the one that was made.
@@ -214,6 +187,13 @@ std::string gate_header(const Build& build, bool passed) {
 }
 
 }  // namespace
+
+BuilderOptions with_defaults(BuilderOptions options) {
+  if (options.cache_dir.empty()) options.cache_dir = base::cache_dir();
+  options.cache_dir = fs::absolute(options.cache_dir).lexically_normal();
+  if (options.jobs == 0) options.jobs = std::max(1u, std::thread::hardware_concurrency());
+  return options;
+}
 
 Builder::Builder(BuilderOptions options) : options_(with_defaults(std::move(options))) {}
 

@@ -37,6 +37,9 @@ struct BuilderOptions {
   unsigned jobs = 0;      // 0: one per processor
 };
 
+// Empty fields filled in, the cache's path absolute.
+BuilderOptions with_defaults(BuilderOptions options);
+
 // Safe to use from several threads, and beside other processes on the same cache: work on one key is done
 // once, under a lock, and others wait for it.
 class Builder {

@@ -102,10 +102,11 @@ class CatalogueReader {
 
   void read(const YAML::Node& root) {
     if (root.IsNull()) return;  // an empty file says nothing
-    check_keys(root, "the file", {"pins", "defaults", "variants"});
+    check_keys(root, "the file", {"pins", "defaults", "variants", "kernels"});
     if (root["pins"]) read_pins(root["pins"]);
     if (root["defaults"]) read_defaults(root["defaults"]);
     if (root["variants"]) read_variants(root["variants"]);
+    if (root["kernels"]) read_kernels(root["kernels"]);
   }
 
  private:
@@ -124,11 +125,7 @@ class CatalogueReader {
     check_keys(node, "pin " + name, {"file", "sha256", "debian", "url", "path", "recipe"});
     Pin pin{.name = name, .file = optional_text(node, "file"), .sha256 = checked_sha256(node)};
     if (const YAML::Node debian = node["debian"]) {
-      check_keys(debian, "debian", {"source", "release"});
-      pin.debian_source = optional_text(debian, "source");
-      pin.debian_release = optional_text(debian, "release");
-      if (pin.debian_source.empty() || pin.debian_release.empty())
-        refuse(debian, "debian needs source and release");
+      read_debian(debian, pin);
     }
     if (const YAML::Node url = node["url"])
       pin.urls = url.IsSequence() ? texts(node, "url") : std::vector<std::string>{scalar(url, "url")};
@@ -137,6 +134,18 @@ class CatalogueReader {
     if (pin.file.empty()) pin.file = file_of(pin, node);
     if (pin.file.find('/') != std::string::npos) refuse(node["file"], "file is a name without folders");
     return pin;
+  }
+
+  static void read_debian(const YAML::Node& node, Pin& pin) {
+    check_keys(node, "debian", {"source", "package", "version", "release"});
+    pin.debian_source = optional_text(node, "source");
+    pin.debian_package = optional_text(node, "package");
+    pin.debian_version = optional_text(node, "version");
+    pin.debian_release = optional_text(node, "release");
+    if (pin.debian_release.empty() || pin.debian_source.empty() == pin.debian_package.empty())
+      refuse(node, "debian needs a release, and source or package");
+    if (pin.debian_package.empty() != pin.debian_version.empty())
+      refuse(node, "a debian package needs its version, a source has none");
   }
 
   // A path or URL names its file; Debian's archive needs it said.
@@ -191,12 +200,36 @@ class CatalogueReader {
     return variant;
   }
 
+  void read_kernels(const YAML::Node& node) {
+    check_keys(node, "kernels", {});
+    for (const auto& entry : node) {
+      const std::string name = checked_name(entry.first, "a kernel's name");
+      if (name == "auto" || name == "host" || name == "debian-uml" || catalogue_.find_kernel(name).ok())
+        refuse(entry.first, fmt::format("the kernel `{}` is already there; give yours another name", name));
+      catalogue_.kernels_.push_back(read_kernel(name, entry.second));
+    }
+  }
+
+  Kernel read_kernel(const std::string& name, const YAML::Node& node) const {
+    check_keys(node, "kernel " + name,
+               {"note", "source", "config", "patches", "boot", "congestion_controls", "objects"});
+    Kernel kernel{.name = name, .note = optional_text(node, "note"), .source = pin_of(node, "source", "")};
+    if (!node["config"]) refuse(node, "needs config");
+    kernel.config = resolve(optional_text(node, "config"));
+    for (const auto& patch : texts(node, "patches")) kernel.patches.push_back(resolve(patch));
+    kernel.boot = texts(node, "boot");
+    kernel.controls = texts(node, "congestion_controls");
+    kernel.objects = number(node, "objects", 1, 100'000, 0);
+    return kernel;
+  }
+
   Catalogue& catalogue_;
   std::filesystem::path folder_;
 };
 
 std::vector<std::string> Catalogue::default_files() {
-  std::vector<std::string> files = {base::data_dir() + "/patches/variants.yaml"};
+  const std::string tree = base::data_dir() + "/patches/";
+  std::vector<std::string> files = {tree + "variants.yaml", tree + "kernels.yaml"};
   const std::string own = base::config_dir() + "/variants.yaml";
   std::error_code error;
   if (std::filesystem::exists(own, error)) files.push_back(own);
@@ -222,14 +255,28 @@ absl::StatusOr<Catalogue> Catalogue::load(const std::vector<std::string>& files)
   return catalogue;
 }
 
-absl::StatusOr<const Variant*> Catalogue::find(const std::string& name) const {
+namespace {
+
+template <typename Named>
+absl::StatusOr<const Named*> find_named(const std::vector<Named>& all, const char* what,
+                                        const std::string& name) {
   std::vector<std::string> names;
-  for (const auto& variant : variants_) {
-    if (variant.name == name) return &variant;
-    names.push_back(variant.name);
+  for (const auto& one : all) {
+    if (one.name == name) return &one;
+    names.push_back(one.name);
   }
   return absl::NotFoundError(
-      fmt::format("find: variant {}: not in the catalogue, which has {}", name, fmt::join(names, ", ")));
+      fmt::format("find: {} {}: not in the catalogue, which has {}", what, name, fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+absl::StatusOr<const Variant*> Catalogue::find(const std::string& name) const {
+  return find_named(variants_, "variant", name);
+}
+
+absl::StatusOr<const Kernel*> Catalogue::find_kernel(const std::string& name) const {
+  return find_named(kernels_, "kernel", name);
 }
 
 }  // namespace hopyard::variant

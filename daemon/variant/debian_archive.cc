@@ -44,6 +44,18 @@ LineSink percentages(Progress progress, const ProgressSink& sink) {
   };
 }
 
+bool is_source(const DebianItem& item) { return item.version.empty(); }
+
+// Lists of sources and of packages are kept apart: few ever need the second, which is large.
+std::string lists_of(const DebianItem& item) {
+  return is_source(item) ? item.release : item.release + "-packages";
+}
+
+std::vector<std::string> download_words(const DebianItem& item) {
+  if (is_source(item)) return {"source", "--download-only", "--tar-only", item.name};
+  return {"download", fmt::format("{}={}", item.name, item.version)};
+}
+
 }  // namespace
 
 std::vector<std::string> archive_roots(std::string_view output, std::string_view codename) {
@@ -66,16 +78,17 @@ std::vector<std::string> archive_roots(std::string_view output, std::string_view
   return roots;
 }
 
-std::vector<std::string> DebianArchive::apt_get(const std::string& release,
+std::vector<std::string> DebianArchive::apt_get(const DebianItem& item,
                                                 const std::vector<std::string>& arguments) const {
+  const std::string lists = lists_of(item);
   std::vector<std::string> argv = {
       "apt-get",
       "-o",
-      fmt::format("Dir::Etc::SourceList={}/{}.list", folder_, release),
+      fmt::format("Dir::Etc::SourceList={}/{}.list", folder_, lists),
       "-o",
       "Dir::Etc::SourceParts=/dev/null",
       "-o",
-      fmt::format("Dir::State::Lists={}/{}-lists", folder_, release),
+      fmt::format("Dir::State::Lists={}/{}-lists", folder_, lists),
       "-o",
       fmt::format("Dir::Cache={}/cache", folder_),
       "-o",
@@ -90,40 +103,41 @@ std::vector<std::string> DebianArchive::apt_get(const std::string& release,
   return argv;
 }
 
-absl::Status DebianArchive::configure(const std::string& root, const std::string& release) const {
+absl::Status DebianArchive::configure(const std::string& root, const DebianItem& item) const {
+  const std::string lists = lists_of(item);
   HOPYARD_RETURN_IF_ERROR(make_folders(folder_ + "/cache"));
-  HOPYARD_RETURN_IF_ERROR(make_folders(fmt::format("{}/{}-lists", folder_, release)));
+  HOPYARD_RETURN_IF_ERROR(make_folders(fmt::format("{}/{}-lists", folder_, lists)));
   // Without the file apt falls back to the keys the machine trusts.
   const std::string option = ::access(kKeyring, R_OK) == 0 ? fmt::format("[signed-by={}] ", kKeyring) : "";
-  return base::write_file(fmt::format("{}/{}.list", folder_, release),
-                          fmt::format("deb-src {}{} {} main\n", option, root, release));
+  const char* const kind = is_source(item) ? "deb-src" : "deb";
+  return base::write_file(fmt::format("{}/{}.list", folder_, lists),
+                          fmt::format("{} {}{} {} main\n", kind, option, root, item.release));
 }
 
-absl::Status DebianArchive::fetch_from(const std::string& root, const std::string& source,
-                                       const std::string& release, const std::string& target,
-                                       const Progress& progress, const ProgressSink& sink,
-                                       const std::stop_token& stop) const {
-  HOPYARD_RETURN_IF_ERROR(configure(root, release));
-  Command download{.attempt = fmt::format("download {} of Debian {} from {}", source, release, root),
-                   .argv = apt_get(release, {"source", "--download-only", "--tar-only", source}),
+absl::Status DebianArchive::fetch_from(const std::string& root, const DebianItem& item,
+                                       const std::string& target, const Progress& progress,
+                                       const ProgressSink& sink, const std::stop_token& stop) const {
+  HOPYARD_RETURN_IF_ERROR(configure(root, item));
+  Command download{.attempt = fmt::format("download {} of Debian {} from {}", item.name, item.release, root),
+                   .argv = apt_get(item, download_words(item)),
                    .working_directory = target,
                    .inherit_environment = true};
   // The lists of an earlier fetch mostly serve; only if they do not are they brought up to date.
   if (run(download, stop, percentages(progress, sink)).ok()) return absl::OkStatus();
   Progress lists = progress;
-  lists.message = fmt::format("reading Debian {}'s list of sources at {}", release, root);
+  const std::string list = is_source(item) ? "sources" : "packages";
+  lists.message = fmt::format("reading Debian {}'s list of {} at {}", item.release, list, root);
   if (sink) sink(lists);
-  const Command update{.attempt = fmt::format("read Debian {}'s list of sources at {}", release, root),
-                       .argv = apt_get(release, {"update", "-o", "APT::Update::Error-Mode=any"}),
+  const Command update{.attempt = fmt::format("read Debian {}'s list of {} at {}", item.release, list, root),
+                       .argv = apt_get(item, {"update", "-o", "APT::Update::Error-Mode=any"}),
                        .working_directory = target,
                        .inherit_environment = true};
   HOPYARD_RETURN_IF_ERROR(run(update, stop, percentages(lists, sink)));
   return run(download, stop, percentages(progress, sink));
 }
 
-absl::Status DebianArchive::fetch(const std::string& source, const std::string& release,
-                                  const std::string& target, Progress progress, const ProgressSink& sink,
-                                  const std::stop_token& stop) const {
+absl::Status DebianArchive::fetch(const DebianItem& item, const std::string& target, Progress progress,
+                                  const ProgressSink& sink, const std::stop_token& stop) const {
   // Needs neither lists nor root, and understands every way in which sources can be configured.
   std::string uris;
   HOPYARD_RETURN_IF_ERROR(make_folders(folder_ + "/empty-lists"));
@@ -138,7 +152,7 @@ absl::Status DebianArchive::fetch(const std::string& source, const std::string& 
     return absl::NotFoundError("ask apt for this machine's mirror: no Debian archive is configured");
   absl::Status status;
   for (const auto& root : roots) {
-    status = fetch_from(root, source, release, target, progress, sink, stop);
+    status = fetch_from(root, item, target, progress, sink, stop);
     if (status.ok() || stop.stop_requested()) return status;
   }
   return status;

@@ -107,7 +107,7 @@ bool touches_configuration(std::string_view patch_text) {
 }
 
 absl::Status strip_binary(Workshop& shop, const std::string& from, const std::string& to) {
-  return run({.attempt = "strip nginx", .argv = {"strip", "--strip-debug", "-o", to, from}}, shop.stop);
+  return run({.attempt = "strip " + from, .argv = {"strip", "--strip-debug", "-o", to, from}}, shop.stop);
 }
 
 std::vector<std::string> needed_libraries(std::string_view output) {

@@ -66,6 +66,15 @@ absl::Status apply_patch(Workshop& shop, const std::string& patch, const std::st
 // True if a patch changes how nginx configures itself, so that a configured tree cannot be reused.
 bool touches_configuration(std::string_view patch_text);
 
+// `folder`/source gets the kernel's unpacked source: a tarball's, or that of the tarball in a Debian package.
+absl::Status unpack_kernel(Workshop& shop, const Kernel& kernel, const std::string& file,
+                           const std::string& folder);
+// `folder` holds source/ (patched); afterwards also out/linux and out/.config. `label` ends the kernel's
+// release, so that no two builds are taken for one. FAILED_PRECONDITION names the options of the kernel's
+// configuration that it does not take.
+absl::Status build_kernel(Workshop& shop, const Kernel& kernel, const std::string& label,
+                          const std::string& folder);
+
 // Strips `from` into `to`.
 absl::Status strip_binary(Workshop& shop, const std::string& from, const std::string& to);
 // The names in a `readelf -d` listing's NEEDED entries.

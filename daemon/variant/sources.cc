@@ -90,10 +90,11 @@ absl::Status Sources::fetch(const Pin& pin, const std::string& variant, const Pr
     return verdict.ok();
   };
   if (!pin.path.empty()) failures.push_back(fmt::format("open: {}: no such file", pin.path));
-  if (!pin.debian_source.empty()) {
+  if (!pin.debian_release.empty()) {
     const DebianArchive archive(cache_dir_ + "/apt");
-    if (arrived(archive.fetch(pin.debian_source, pin.debian_release, place.folder(), progress, sink, stop)))
-      return absl::OkStatus();
+    const DebianItem item{pin.debian_source.empty() ? pin.debian_package : pin.debian_source,
+                          pin.debian_version, pin.debian_release};
+    if (arrived(archive.fetch(item, place.folder(), progress, sink, stop))) return absl::OkStatus();
   }
   for (const auto& url : pin.urls) {
     progress.message = fmt::format("{} from {}", pin.file, url);

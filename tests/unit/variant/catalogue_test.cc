@@ -42,6 +42,33 @@ TEST(Catalogue, HoldsTheThreeVariantsOfTheTree) {
   EXPECT_TRUE(std::filesystem::exists(catalogue->boringssl().recipe));
 }
 
+TEST(Catalogue, HoldsTheKernelsOfTheTree) {
+  const auto catalogue = Catalogue::load({kTree, HOPYARD_SOURCE_DIR "/patches/kernels.yaml"});
+  ASSERT_TRUE(catalogue.ok()) << catalogue.status();
+  const auto kernel = catalogue->find_kernel("uml-6.12");
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  EXPECT_EQ((*kernel)->source.debian_package, "linux-source-6.12");
+  EXPECT_TRUE(std::filesystem::exists((*kernel)->config)) << (*kernel)->config;
+  for (const auto& patch : (*kernel)->patches) EXPECT_TRUE(std::filesystem::exists(patch)) << patch;
+  EXPECT_THAT((*kernel)->controls, testing::Contains("bbr"));
+  EXPECT_THAT(text(catalogue->find_kernel("uml-9").status()), HasSubstr("which has uml-6.12"));
+}
+
+TEST(Catalogue, RefusesKernelsThatCannotBeMeant) {
+  const std::string pin = "pins: {k: {file: k.tar.xz, sha256: " + kHash + "}}\nkernels:\n";
+  EXPECT_THAT(refusal(pin + "  host: {source: k, config: c}\n"), HasSubstr("`host` is already there"));
+  EXPECT_THAT(refusal(pin + "  mine: {source: k}\n"), HasSubstr("needs config"));
+  EXPECT_THAT(refusal(pin + "  mine: {source: nix, config: c}\n"), HasSubstr("no pin `nix`"));
+  EXPECT_THAT(refusal(pin + "  mine: {source: k, config: c, modules: yes}\n"), HasSubstr("no key `modules`"));
+}
+
+TEST(Catalogue, RefusesADebianPinThatNamesNoOneFile) {
+  const std::string pin = "pins: {k: {file: k.deb, sha256: " + kHash + ", debian: ";
+  EXPECT_THAT(refusal(pin + "{package: k, release: trixie}}}"), HasSubstr("needs its version"));
+  EXPECT_THAT(refusal(pin + "{package: k, source: k, version: 1, release: trixie}}}"),
+              HasSubstr("source or package"));
+}
+
 TEST(Catalogue, AddsAPersonsOwnPinsAndVariants) {
   TempFolder folder;
   const std::string own = folder.file("own.yaml", R"(
@@ -109,7 +136,7 @@ TEST(Catalogue, RefusesAPinWithoutAHashOrWithHalfOfOne) {
 TEST(Catalogue, RefusesAPinThatDoesNotSayWhereItIs) {
   EXPECT_THAT(refusal("pins:\n  p: {sha256: " + kHash + "}\n"), HasSubstr("needs a file, a path or a url"));
   EXPECT_THAT(refusal("pins:\n  p: {file: x, sha256: " + kHash + ", debian: {source: nginx}}\n"),
-              HasSubstr("debian needs source and release"));
+              HasSubstr("debian needs a release"));
 }
 
 TEST(Catalogue, RefusesAVariantOfAnUnknownPin) {
