@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "fmt/format.h"
 #include "lab/guest_init.h"
@@ -31,9 +32,17 @@ void complain(std::string_view what) {
   ::tcdrain(STDERR_FILENO);
 }
 
-[[noreturn]] void serve_and_exit(const base::Fd& serial) {
-  const absl::Status served =
-      serve(serial.get(), serial.get(), make_hello(true), {trial::run_trial, trial::run_gate});
+using Order = std::optional<absl::StatusOr<v1::ToWorker>>;
+
+absl::StatusOr<v1::ToWorker> read_order(const std::string& path) {
+  HOPYARD_ASSIGN_OR_RETURN(const std::string bytes, base::read_file(path));
+  return parse_order(bytes);
+}
+
+[[noreturn]] void serve_and_exit(const base::Fd& serial, const Order& order) {
+  const Work work{trial::run_trial, trial::run_gate};
+  const absl::Status served = order ? serve_order(*order, serial.get(), make_hello(true), work)
+                                    : serve(serial.get(), serial.get(), make_hello(true), work);
   if (!served.ok()) complain(std::string(served.message()));
   ::_exit(served.ok() ? 0 : 1);
 }
@@ -50,13 +59,15 @@ void reap_until(pid_t worker) {
   }
 }
 
-absl::Status run() {
+absl::Status run(const std::string& order_path) {
+  Order order;
+  if (!order_path.empty()) order = read_order(order_path);  // before folders are covered
   HOPYARD_RETURN_IF_ERROR(lab::become_guest_init());
   set_environment();
   HOPYARD_ASSIGN_OR_RETURN(const base::Fd serial, lab::open_serial(0));
   const pid_t worker = ::fork();
   if (worker < 0) return base::errno_status("fork", "worker");
-  if (worker == 0) serve_and_exit(serial);
+  if (worker == 0) serve_and_exit(serial, order);
   reap_until(worker);
   lab::drain_serial(serial);
   return absl::OkStatus();
@@ -64,12 +75,12 @@ absl::Status run() {
 
 }  // namespace
 
-int run_as_guest_init() {
+int run_as_guest_init(const std::string& order) {
   if (!lab::is_guest_init()) {
     fmt::print(stderr, "hopyard-worker --guest-init: this is not the first process of a guest\n");
     return 1;
   }
-  if (const absl::Status status = run(); !status.ok()) complain(std::string(status.message()));
+  if (const absl::Status status = run(order); !status.ok()) complain(std::string(status.message()));
   lab::power_off();
 }
 

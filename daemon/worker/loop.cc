@@ -22,9 +22,13 @@ constexpr std::chrono::hours kPatience{24 * 365};
 absl::StatusOr<v1::ToWorker> receive(int in) {
   base::FrameDecoder decoder;
   HOPYARD_ASSIGN_OR_RETURN(const std::string frame, base::read_frame(in, decoder, base::Deadline(kPatience)));
-  v1::ToWorker message;
-  if (!message.ParseFromString(frame)) return absl::DataLossError("read job: frame: not a ToWorker message");
-  return message;
+  return parse_order(frame);
+}
+
+absl::Status say_hello(int out, const v1::Hello& hello) {
+  v1::FromWorker first;
+  *first.mutable_hello() = hello;
+  return send(out, first);
 }
 
 absl::Status run_job(int out, const v1::Job& job, const Work& work) {
@@ -57,20 +61,7 @@ absl::Status obey(int out, const v1::ToWorker& message, const Work& work) {
   return absl::InvalidArgumentError("read job: message: asks for nothing this worker knows");
 }
 
-}  // namespace
-
-absl::Status send_fatal(int out, const absl::Status& why) {
-  v1::FromWorker message;
-  message.mutable_fatal()->set_reason(base::printable(std::string(why.message())));
-  return send(out, message);
-}
-
-absl::Status serve(int in, int out, const v1::Hello& hello, const Work& work) {
-  v1::FromWorker first;
-  *first.mutable_hello() = hello;
-  HOPYARD_RETURN_IF_ERROR(send(out, first));
-  const auto message = receive(in);
-  if (absl::IsOutOfRange(message.status())) return message.status();  // nobody is there any more
+absl::Status answer(int out, const absl::StatusOr<v1::ToWorker>& message, const Work& work) {
   const absl::Status done = message.ok() ? obey(out, *message, work) : message.status();
   if (!done.ok()) {
     (void)send_fatal(out, done);  // if this fails too, `done` is the better reason
@@ -79,6 +70,33 @@ absl::Status serve(int in, int out, const v1::Hello& hello, const Work& work) {
   v1::FromWorker last;
   last.mutable_done();
   return send(out, last);
+}
+
+}  // namespace
+
+absl::StatusOr<v1::ToWorker> parse_order(const std::string& bytes) {
+  v1::ToWorker message;
+  if (!message.ParseFromString(bytes)) return absl::DataLossError("read job: frame: not a ToWorker message");
+  return message;
+}
+
+absl::Status send_fatal(int out, const absl::Status& why) {
+  v1::FromWorker message;
+  message.mutable_fatal()->set_reason(base::printable(std::string(why.message())));
+  return send(out, message);
+}
+
+absl::Status serve(int in, int out, const v1::Hello& hello, const Work& work) {
+  HOPYARD_RETURN_IF_ERROR(say_hello(out, hello));
+  const auto message = receive(in);
+  if (absl::IsOutOfRange(message.status())) return message.status();  // nobody is there any more
+  return answer(out, message, work);
+}
+
+absl::Status serve_order(const absl::StatusOr<v1::ToWorker>& order, int out, const v1::Hello& hello,
+                         const Work& work) {
+  HOPYARD_RETURN_IF_ERROR(say_hello(out, hello));
+  return answer(out, order, work);
 }
 
 v1::Hello make_hello(bool guest) {

@@ -19,6 +19,12 @@ struct Work {
 // or done is answered with Fatal and returned as an error. Errors of the descriptors are returned; the end of
 // `in` before a message is OUT_OF_RANGE.
 absl::Status serve(int in, int out, const v1::Hello& hello, const Work& work);
+// The same with the message at hand from the start, be it good or an error.
+absl::Status serve_order(const absl::StatusOr<v1::ToWorker>& order, int out, const v1::Hello& hello,
+                         const Work& work);
+
+// A ToWorker's bytes. DATA_LOSS if they are not.
+absl::StatusOr<v1::ToWorker> parse_order(const std::string& bytes);
 
 // Tells the other side why nothing more comes.
 absl::Status send_fatal(int out, const absl::Status& why);

@@ -16,7 +16,8 @@ namespace {
 constexpr char kUsage[] =
     "usage: hopyard-worker --host        run one job, standard input to standard output, in fresh "
     "namespaces\n"
-    "       hopyard-worker --guest-init  run one job over /dev/ttyS0, as the first process of a guest\n"
+    "       hopyard-worker --guest-init [ORDER]\n"
+    "                                    run one job over /dev/ttyS0, as the first process of a guest\n"
     "       hopyard-worker --keep-guest COMMAND [ARGUMENT...]\n"
     "                                    run a guest's kernel and leave nothing of it\n"
     "       hopyard-worker --probe       say what this machine's kernel can do\n"
@@ -38,9 +39,10 @@ int main(int argc, char** argv) {
   // A daemon that has gone is an error to handle, not a signal.
   std::signal(SIGPIPE, SIG_IGN);
   if (mode == "--keep-guest") return hopyard::worker::keep_guest({argv + 2, argv + argc});
+  if (mode == "--guest-init" && argc <= 3)
+    return hopyard::worker::run_as_guest_init(argc == 3 ? argv[2] : "");
   if (argc != 2) return refuse();
   if (mode == "--host") return hopyard::worker::run_on_host();
-  if (mode == "--guest-init") return hopyard::worker::run_as_guest_init();
   if (mode == "--probe") return hopyard::worker::run_probe();
   return refuse();
 }

@@ -128,6 +128,26 @@ TEST_F(Loop, NoTrialIsBegunOnceNobodyReads) {
   EXPECT_TRUE(ran_.empty());
 }
 
+TEST_F(Loop, OrderAtHandIsObeyedWithoutReading) {
+  v1::ToWorker job;
+  job.mutable_job()->add_trials()->set_trial_id("a");
+  v1::Hello hello;
+  hello.set_kernel_release("9.9");
+  ASSERT_TRUE(serve_order(job, from_.write.get(), hello, work_).ok());
+  from_.write.reset();
+  const auto messages = said();
+  ASSERT_EQ(messages.size(), 4u);
+  EXPECT_EQ(messages[0].hello().kernel_release(), "9.9");
+  EXPECT_EQ(messages[2].result().trial_id(), "a");
+  EXPECT_TRUE(messages[3].has_done());
+}
+
+TEST_F(Loop, OrderThatCannotBeReadIsFatal) {
+  ASSERT_FALSE(serve_order(parse_order("no message"), from_.write.get(), v1::Hello(), work_).ok());
+  from_.write.reset();
+  EXPECT_THAT(said().back().fatal().reason(), HasSubstr("not a ToWorker message"));
+}
+
 TEST_F(Loop, ResultsLargerThanAPipeArePassed) {
   work_.trial = [](const v1::TrialSpec&) {
     v1::TrialResult result;
