@@ -63,6 +63,8 @@ int variants_list(const Options& options);
 int variants_build(const Options& options, const std::vector<std::string>& names);
 int variants_show(const Options& options, const std::string& name);
 int kernels_list(const Options& options);
+int kernels_build(const Options& options, const std::vector<std::string>& names);
+int kernels_show(const Options& options, const std::string& name);
 int db_check(const Options& options);
 
 }  // namespace hopyard::cli

@@ -8,6 +8,7 @@
 #include "cli/table.h"
 #include "cli/terminal.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 
 namespace hopyard::cli {
 namespace {
@@ -38,6 +39,38 @@ grpc::Status list_variants(Link& link, v1::ListVariantsResponse& response) {
 std::string step_text(const v1::BuildEvent& event) {
   const std::string far = event.total() > 0 ? fmt::format(" {}/{}", event.done(), event.total()) : "";
   return fmt::format("{}: {}{}: {}", event.variant(), event.step(), far, event.message());
+}
+
+int show_build(const Options& options, grpc::ClientContext& context,
+               grpc::ClientReader<v1::BuildEvent>& reader) {
+  const InterruptWatch interrupt([&context] { context.TryCancel(); });
+  const bool terminal = stderr_is_terminal();
+  for (v1::BuildEvent event; reader.Read(&event);) {
+    if (options.json) {
+      fmt::print("{}", json_line(event));
+    } else if (event.step() == "ready") {
+      if (terminal) say("\r\x1b[K");
+      fmt::print("{}\n", step_text(event));
+    } else if (terminal) {
+      say(fmt::format("\r\x1b[K{:.{}}", step_text(event), terminal_width() - 1));
+    } else {
+      say(fmt::format("{}\n", step_text(event)));
+    }
+    std::fflush(stdout);
+  }
+  if (terminal) say("\r\x1b[K");
+  const auto result = reader.Finish();
+  return result.ok() ? static_cast<int>(kDone) : report(result);
+}
+
+std::string kernel_text(const v1::KernelStatus& kernel) {
+  std::string text = fmt::format("{}  {}\n", kernel.name(), kernel.state());
+  if (!kernel.release().empty()) text += fmt::format("release {}\n", kernel.release());
+  text += fmt::format("virtual clock: {}\ncongestion controls: {}\n", kernel.virtual_clock() ? "yes" : "no",
+                      fmt::join(kernel.congestion_controls(), ", "));
+  if (!kernel.program().empty()) text += kernel.program() + "\n";
+  for (const auto& input : kernel.inputs()) text += "  " + input + "\n";
+  return text;
 }
 
 }  // namespace
@@ -94,25 +127,31 @@ int variants_build(const Options& options, const std::vector<std::string>& names
   v1::BuildVariantsRequest request;
   for (const auto& name : names) request.add_names(name);
   grpc::ClientContext context;
-  const InterruptWatch interrupt([&context] { context.TryCancel(); });
-  const auto reader = link->stub().BuildVariants(&context, request);
-  const bool terminal = stderr_is_terminal();
-  for (v1::BuildEvent event; reader->Read(&event);) {
-    if (options.json) {
-      fmt::print("{}", json_line(event));
-    } else if (event.step() == "ready") {
-      if (terminal) say("\r\x1b[K");
-      fmt::print("{}\n", step_text(event));
-    } else if (terminal) {
-      say(fmt::format("\r\x1b[K{:.{}}", step_text(event), terminal_width() - 1));
-    } else {
-      say(fmt::format("{}\n", step_text(event)));
-    }
-    std::fflush(stdout);
+  return show_build(options, context, *link->stub().BuildVariants(&context, request));
+}
+
+int kernels_build(const Options& options, const std::vector<std::string>& names) {
+  auto link = Link::open(options, WithoutDaemon::kStartUnlessNamed);
+  if (!link.ok()) return report(link.status());
+  v1::BuildKernelsRequest request;
+  for (const auto& name : names) request.add_names(name);
+  grpc::ClientContext context;
+  return show_build(options, context, *link->stub().BuildKernels(&context, request));
+}
+
+int kernels_show(const Options& options, const std::string& name) {
+  auto link = Link::open(options, WithoutDaemon::kStartUnlessNamed);
+  if (!link.ok()) return report(link.status());
+  v1::ListKernelsResponse response;
+  grpc::ClientContext context;
+  if (const auto result = link->stub().ListKernels(&context, {}, &response); !result.ok())
+    return report(result);
+  for (const auto& one : response.kernels()) {
+    if (one.name() != name) continue;
+    fmt::print("{}", options.json ? json(one) : kernel_text(one));
+    return kDone;
   }
-  if (terminal) say("\r\x1b[K");
-  const auto result = reader->Finish();
-  return result.ok() ? static_cast<int>(kDone) : report(result);
+  return report(absl::InvalidArgumentError(fmt::format("kernels show: {}: no such kernel", name)));
 }
 
 int kernels_list(const Options& options) {

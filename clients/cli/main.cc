@@ -130,6 +130,12 @@ void add_machine_commands(CLI::App& app, Invocation& in) {
   kernels->require_subcommand(1)->fallthrough();
   add_command(*kernels, in, "list", "all kernels and their states",
               [&in] { return kernels_list(in.options); });
+  CLI::App* made = add_command(*kernels, in, "build", "build guest kernels; all, if none is named",
+                               [&in] { return kernels_build(in.options, in.names); });
+  made->add_option("names", in.names, "kernels")->type_name("NAME");
+  CLI::App* shown = add_command(*kernels, in, "show", "one kernel: what it is and what it was built from",
+                                [&in] { return kernels_show(in.options, in.name); });
+  shown->add_option("name", in.name, "kernel")->required()->type_name("NAME");
   CLI::App* db = app.add_subcommand("db", "the database");
   db->require_subcommand(1)->fallthrough();
   add_command(*db, in, "check", "whether the database is sound", [&in] { return db_check(in.options); });

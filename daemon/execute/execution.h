@@ -3,6 +3,7 @@
 // campaigns, and of trials only that they are messages.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,13 +27,23 @@ namespace hopyard::execute {
 
 // One kernel as an execution host.
 struct KernelOption {
-  std::string name;     // "host", "debian-uml"
+  std::string name;     // "host", "debian-uml", a built kernel's
   std::string release;  // "6.1.176"; empty if not known
   bool usable = false;  // every kind of path
   std::string why_not;  // what is missing and how to get it; empty if usable
   // Unix-domain paths and gates, which need no veth, fq or netem.
   bool unix_usable = false;
   std::vector<std::string> congestion_controls;  // that a server may ask for; a guest's: after its boot
+  bool virtual_clock = false;
+  std::string program;                    // a guest's kernel, an absolute path; empty: the host's
+  std::vector<std::string> boot_options;  // further words for a guest's command line
+  std::vector<std::string> identity;      // what it was built from, with hashes, one a line; mostly empty
+};
+
+// What trials ask of a kernel.
+struct KernelNeeds {
+  std::vector<std::string> congestion_controls;
+  bool routed = false;
   bool virtual_clock = false;
 };
 
@@ -41,11 +52,10 @@ struct KernelOption {
 // Errors: the worker program is missing or does not answer.
 absl::StatusOr<std::vector<KernelOption>> list_kernels();
 
-// The first usable kernel for `wanted`: "auto" prefers the host's. INVALID_ARGUMENT for a name nobody has,
-// FAILED_PRECONDITION with every kernel's reason if none can serve.
-absl::StatusOr<KernelOption> choose_kernel(std::string_view wanted,
-                                           const std::vector<std::string>& needed_congestion_controls,
-                                           bool needs_routed);
+// The first of list_kernels() and then `built` that can serve: "auto" prefers the host's. INVALID_ARGUMENT
+// for a name nobody has, FAILED_PRECONDITION with every kernel's reason if none can serve.
+absl::StatusOr<KernelOption> choose_kernel(std::string_view wanted, const KernelNeeds& needs,
+                                           const std::vector<KernelOption>& built = {});
 
 struct SessionEnd {
   base::ChildExit exit;
@@ -60,6 +70,12 @@ class WorkerSession {
   // Returns once the worker has said Hello. Errors carry the end of its log.
   static absl::StatusOr<std::unique_ptr<WorkerSession>> start(const KernelOption& kernel,
                                                               base::Deadline deadline);
+  // In a guest whose clock is virtual: it skips whatever time is waited, so the guest has its one message
+  // before it boots and nothing is to be sent. All random numbers of the guest come from `seed`. The kernel
+  // must have a virtual clock.
+  static absl::StatusOr<std::unique_ptr<WorkerSession>> start_virtual(const KernelOption& kernel,
+                                                                      const v1::ToWorker& message,
+                                                                      uint64_t seed, base::Deadline deadline);
   WorkerSession(const WorkerSession&) = delete;
   WorkerSession& operator=(const WorkerSession&) = delete;
   ~WorkerSession();
@@ -78,7 +94,17 @@ class WorkerSession {
   absl::StatusOr<SessionEnd> finish(base::Deadline deadline);
 
  private:
+  // What a worker's process is born with.
+  struct Ends {
+    int in;
+    int out;
+    int log;
+  };
   WorkerSession(base::Child guard, base::Fd to_worker, base::Fd from_worker, base::Fd log);
+  using Starter = std::function<absl::StatusOr<base::Child>(const std::string& worker, const Ends& ends)>;
+  static absl::StatusOr<std::unique_ptr<WorkerSession>> start_with(const KernelOption& kernel,
+                                                                   const Starter& starter,
+                                                                   base::Deadline deadline);
   absl::Status await_hello(base::Deadline deadline);
   std::string log_tail() const;
 

@@ -64,7 +64,7 @@ std::string missing_module_in(const std::filesystem::path& modules) {
 }
 
 KernelOption debian_guest_option() {
-  KernelOption guest{.name = "debian-uml"};
+  KernelOption guest{.name = "debian-uml", .program = kDebianUml};
   if (::access(kDebianUml, X_OK) != 0) {
     guest.why_not = fmt::format("{} is missing: apt install user-mode-linux", kDebianUml);
     return guest;
@@ -88,10 +88,10 @@ KernelOption debian_guest_option() {
 }
 
 // Why `kernel` cannot serve; empty if it can.
-std::string objection(const KernelOption& kernel, const std::vector<std::string>& controls,
-                      bool needs_routed) {
-  if (!kernel.usable && (needs_routed || !kernel.unix_usable)) return kernel.why_not;
-  for (const auto& control : controls) {
+std::string objection(const KernelOption& kernel, const KernelNeeds& needs) {
+  if (!kernel.usable && (needs.routed || !kernel.unix_usable)) return kernel.why_not;
+  if (needs.virtual_clock && !kernel.virtual_clock) return "it has no virtual clock";
+  for (const auto& control : needs.congestion_controls) {
     const auto& known = kernel.congestion_controls;
     if (std::find(known.begin(), known.end(), control) == known.end()) {
       return fmt::format("congestion control {}: not among {}", control, absl::StrJoin(known, ", "));
@@ -107,20 +107,21 @@ absl::StatusOr<std::vector<KernelOption>> list_kernels() {
   return std::vector<KernelOption>{host_option(probe), debian_guest_option()};
 }
 
-absl::StatusOr<KernelOption> choose_kernel(std::string_view wanted,
-                                           const std::vector<std::string>& needed_congestion_controls,
-                                           bool needs_routed) {
-  HOPYARD_ASSIGN_OR_RETURN(const std::vector<KernelOption> kernels, list_kernels());
-  std::vector<std::string> objections;
+absl::StatusOr<KernelOption> choose_kernel(std::string_view wanted, const KernelNeeds& needs,
+                                           const std::vector<KernelOption>& built) {
+  HOPYARD_ASSIGN_OR_RETURN(std::vector<KernelOption> kernels, list_kernels());
+  kernels.insert(kernels.end(), built.begin(), built.end());
+  std::vector<std::string> objections, names = {"auto"};
   for (const auto& kernel : kernels) {
+    names.push_back(kernel.name);
     if (wanted != "auto" && wanted != kernel.name) continue;
-    const std::string why_not = objection(kernel, needed_congestion_controls, needs_routed);
+    const std::string why_not = objection(kernel, needs);
     if (why_not.empty()) return kernel;
     objections.push_back(fmt::format("{} ({})", kernel.name, why_not));
   }
   if (objections.empty()) {
     return absl::InvalidArgumentError(
-        fmt::format("choose kernel: {}: there are auto, host, debian-uml", wanted));
+        fmt::format("choose kernel: {}: there are {}", wanted, absl::StrJoin(names, ", ")));
   }
   return absl::FailedPreconditionError(
       fmt::format("choose kernel: {}: none can serve: {}", wanted, absl::StrJoin(objections, "; ")));

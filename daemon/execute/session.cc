@@ -9,6 +9,7 @@
 
 #include "execute/execution.h"
 #include "execute/guest.h"
+#include "execute/order_file.h"
 #include "execute/worker_program.h"
 #include "fmt/format.h"
 #include "hopyard/v1/worker.pb.h"
@@ -22,13 +23,10 @@ using base::Fd;
 constexpr std::chrono::seconds kEndGrace{10};
 constexpr off_t kLogTailBytes = 4096;
 
-// What a worker's process is born with.
-struct Ends {
-  int in;
-  int out;
-  int log;
-};
+// When the first second of every virtual clock begins: any moment would do, as long as it is always the same.
+constexpr int64_t kVirtualStartNs = 1'800'000'000'000'000'000;
 
+template <typename Ends>
 absl::StatusOr<base::Child> start_on_host(const std::string& worker, const Ends& ends) {
   base::ChildOptions options;
   options.argv = {worker, "--host"};
@@ -40,15 +38,24 @@ absl::StatusOr<base::Child> start_on_host(const std::string& worker, const Ends&
   return base::Child::start(options);
 }
 
-absl::StatusOr<base::Child> start_in_guest(const std::string& worker, const Ends& ends) {
+template <typename Ends>
+GuestSpec guest_spec(const KernelOption& kernel, const std::string& worker, const Ends& ends) {
   GuestSpec spec;
+  spec.kernel = kernel.program;
+  spec.kernel_options = kernel.boot_options;
   spec.init_path = worker;
   spec.init_args = {"--guest-init"};
   spec.serial_in = ends.in;
   spec.serial_out = ends.out;
   spec.console_fd = ends.log;
   spec.keeper = {worker, "--keep-guest"};
-  return start_guest(spec);
+  return spec;
+}
+
+// Everything by which one guest could differ from the next is fixed.
+std::vector<std::string> virtual_clock_options(uint64_t seed) {
+  return {"time-travel=inf-cpu", fmt::format("time-travel-start={}", kVirtualStartNs), "norandmaps",
+          fmt::format("random.fixed_seed={}", seed)};
 }
 
 // Writing to a worker that has ended must be an error, whatever the program does about SIGPIPE.
@@ -96,14 +103,37 @@ WorkerSession::~WorkerSession() {
 
 absl::StatusOr<std::unique_ptr<WorkerSession>> WorkerSession::start(const KernelOption& kernel,
                                                                     base::Deadline deadline) {
+  const auto starter = [&kernel](const std::string& worker, const Ends& ends) {
+    return kernel.program.empty() ? start_on_host(worker, ends)
+                                  : start_guest(guest_spec(kernel, worker, ends));
+  };
+  return start_with(kernel, starter, deadline);
+}
+
+absl::StatusOr<std::unique_ptr<WorkerSession>> WorkerSession::start_virtual(const KernelOption& kernel,
+                                                                            const v1::ToWorker& message,
+                                                                            uint64_t seed,
+                                                                            base::Deadline deadline) {
+  HOPYARD_ASSIGN_OR_RETURN(const OrderFile order, OrderFile::make(message.SerializeAsString()));
+  const auto starter = [&](const std::string& worker, const Ends& ends) {
+    GuestSpec spec = guest_spec(kernel, worker, ends);
+    spec.init_args.push_back(order.path());
+    for (auto& option : virtual_clock_options(seed)) spec.kernel_options.push_back(std::move(option));
+    return start_guest(spec);
+  };
+  return start_with(kernel, starter, deadline);  // the guest has read its order when it says Hello
+}
+
+absl::StatusOr<std::unique_ptr<WorkerSession>> WorkerSession::start_with(const KernelOption& kernel,
+                                                                         const Starter& starter,
+                                                                         base::Deadline deadline) {
   HOPYARD_ASSIGN_OR_RETURN(const std::string worker, worker_program());
   HOPYARD_ASSIGN_OR_RETURN(base::Pipe down, base::make_pipe());
   HOPYARD_ASSIGN_OR_RETURN(base::Pipe up, base::make_pipe());
   Fd log(::memfd_create("worker-log", MFD_CLOEXEC));
   if (!log.valid()) return base::errno_status("memfd_create", "worker log");
-  const Ends ends{down.read.get(), up.write.get(), log.get()};
-  HOPYARD_ASSIGN_OR_RETURN(
-      base::Child guard, kernel.name == "host" ? start_on_host(worker, ends) : start_in_guest(worker, ends));
+  HOPYARD_ASSIGN_OR_RETURN(base::Child guard,
+                           starter(worker, Ends{down.read.get(), up.write.get(), log.get()}));
   std::unique_ptr<WorkerSession> session(
       new WorkerSession(std::move(guard), std::move(down.write), std::move(up.read), std::move(log)));
   up.write.reset();  // so that the worker's end is seen

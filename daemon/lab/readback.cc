@@ -118,6 +118,8 @@ absl::Status read_side(const Topology& topology, Side side, End& end, Observed& 
                                                  link_name(topology, side, neighbour.link),
                                                  neighbour.permanent));
   }
+  // The kernel's order is that of a hash over addresses in memory, and says nothing.
+  std::sort(observed.neighbours.begin(), observed.neighbours.end());
   return absl::OkStatus();
 }
 

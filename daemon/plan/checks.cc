@@ -13,9 +13,6 @@
 namespace hopyard::plan {
 namespace {
 
-// What this build can run; the virtual clock needs a kernel with time travel.
-const std::vector<std::string> kClocks = {"real"};
-
 // The rule of quoting percentiles: samples that must lie beyond one. stats/ holds the same for what is
 // quoted.
 constexpr uint64_t kSamplesBeyond = 5;
@@ -85,12 +82,6 @@ void check_kernels(const Context& context) {
     context.unknown(fmt::format("kernel[{}]", i), "kernel", kernel, kernels);
   }
   refuse_repeats(context, context.campaign.kernel(), "kernel");
-}
-
-void check_clock(const Context& context) {
-  // Anything else was refused by the schema.
-  if (context.campaign.clock() != "virtual" || contains(kClocks, "virtual")) return;
-  context.at_value("clock", "`clock`: this build cannot run the virtual clock", enumerated(kClocks));
 }
 
 void check_unix_path(const Context& context, const std::string& path) {
@@ -288,8 +279,7 @@ bool check_cells_named(const Context& context) {
 void check_campaign(const v1::Campaign& campaign, const Known& known, const Places& places,
                     Problems& problems) {
   const Context context{campaign, known, places, problems};
-  for (const auto check :
-       {check_variants, check_kernels, check_clock, check_paths, check_workloads, check_cells}) {
+  for (const auto check : {check_variants, check_kernels, check_paths, check_workloads, check_cells}) {
     check(context);
   }
   if (!check_cells_named(context)) return;

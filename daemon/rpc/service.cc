@@ -176,27 +176,57 @@ grpc::Status Service::ListVariants(grpc::ServerContext*, const v1::ListVariantsR
   return give_all(rooms_.workshop.list(), response->mutable_variants());
 }
 
-grpc::Status Service::BuildVariants(grpc::ServerContext* context, const v1::BuildVariantsRequest* request,
-                                    grpc::ServerWriter<v1::BuildEvent>* writer) {
-  std::vector<std::string> names(request->names().begin(), request->names().end());
-  if (names.empty()) {
-    if (auto status = give(rooms_.workshop.names(), names); !status.ok()) return status;
-  }
+namespace {
+
+void tell_failure(grpc::ServerWriter<v1::BuildEvent>& writer, const std::string& name,
+                  const absl::Status& why) {
+  v1::BuildEvent failed;
+  failed.set_variant(name);
+  failed.set_step("failed");
+  failed.set_message(base::printable(std::string(why.message())));
+  writer.Write(failed);
+}
+
+template <typename Request>
+absl::StatusOr<std::vector<std::string>> names_of(const Request& request) {
+  return std::vector<std::string>(request.names().begin(), request.names().end());
+}
+
+}  // namespace
+
+grpc::Status Service::build_each(grpc::ServerContext& context, absl::StatusOr<std::vector<std::string>> names,
+                                 grpc::ServerWriter<v1::BuildEvent>& writer, const Build& build) {
+  if (!names.ok()) return to_grpc(names.status());
   std::stop_source stop;
-  const auto sink = [&](const v1::BuildEvent& event) {
-    if (!writer->Write(event) || over(*context)) stop.request_stop();
+  const EventSink sink = [&](const v1::BuildEvent& event) {
+    if (!writer.Write(event) || over(context)) stop.request_stop();
   };
-  for (const auto& name : names) {
-    const auto ready = rooms_.workshop.make_ready(name, sink, stop.get_token());
-    if (ready.ok()) continue;
-    v1::BuildEvent failed;
-    failed.set_variant(name);
-    failed.set_step("failed");
-    failed.set_message(base::printable(std::string(ready.status().message())));
-    writer->Write(failed);
-    return to_grpc(ready.status());
+  for (const auto& name : *names) {
+    const absl::Status built = build(name, sink, stop.get_token());
+    if (built.ok()) continue;
+    tell_failure(writer, name, built);
+    return to_grpc(built);
   }
   return grpc::Status::OK;
+}
+
+grpc::Status Service::BuildVariants(grpc::ServerContext* context, const v1::BuildVariantsRequest* request,
+                                    grpc::ServerWriter<v1::BuildEvent>* writer) {
+  const auto build = [this](const std::string& name, const EventSink& sink, std::stop_token stop) {
+    return rooms_.workshop.make_ready(name, sink, stop).status();
+  };
+  return build_each(*context, request->names_size() == 0 ? rooms_.workshop.names() : names_of(*request),
+                    *writer, build);
+}
+
+grpc::Status Service::BuildKernels(grpc::ServerContext* context, const v1::BuildKernelsRequest* request,
+                                   grpc::ServerWriter<v1::BuildEvent>* writer) {
+  const auto build = [this](const std::string& name, const EventSink& sink, std::stop_token stop) {
+    return rooms_.machine.build_kernel(name, sink, stop);
+  };
+  return build_each(*context,
+                    request->names_size() == 0 ? rooms_.machine.buildable_kernels() : names_of(*request),
+                    *writer, build);
 }
 
 grpc::Status Service::ListKernels(grpc::ServerContext*, const v1::ListKernelsRequest*,

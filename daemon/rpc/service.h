@@ -4,7 +4,12 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
 
+#include "base/status.h"
 #include "hopyard/v1/service.grpc.pb.h"
 #include "rpc/server.h"
 
@@ -35,6 +40,8 @@ class Service final : public v1::Hopyard::Service {
                             v1::ListVariantsResponse*) override;
   grpc::Status BuildVariants(grpc::ServerContext*, const v1::BuildVariantsRequest*,
                              grpc::ServerWriter<v1::BuildEvent>*) override;
+  grpc::Status BuildKernels(grpc::ServerContext*, const v1::BuildKernelsRequest*,
+                            grpc::ServerWriter<v1::BuildEvent>*) override;
   grpc::Status ListKernels(grpc::ServerContext*, const v1::ListKernelsRequest*,
                            v1::ListKernelsResponse*) override;
   grpc::Status Doctor(grpc::ServerContext*, const v1::DoctorRequest*, v1::DoctorResponse*) override;
@@ -42,6 +49,11 @@ class Service final : public v1::Hopyard::Service {
                              v1::CheckDatabaseResponse*) override;
 
  private:
+  using EventSink = std::function<void(const v1::BuildEvent&)>;
+  using Build = std::function<absl::Status(const std::string&, const EventSink&, std::stop_token)>;
+  // One after another until one fails, which is told as an event too; stops when the client has gone.
+  grpc::Status build_each(grpc::ServerContext& context, absl::StatusOr<std::vector<std::string>> names,
+                          grpc::ServerWriter<v1::BuildEvent>& writer, const Build& build);
   bool over(const grpc::ServerContext& context) const { return closing_ || context.IsCancelled(); }
 
   Rooms rooms_;

@@ -16,7 +16,9 @@ namespace {
 constexpr size_t kFewestInJob = 24;
 constexpr size_t kMostInJob = 96;
 
-size_t job_size(const std::vector<store::PlannedRow>& trials, uint32_t jobs) {
+// On the virtual clock every trial has a guest of its own: nothing of one trial reaches the next.
+size_t job_size(const std::vector<store::PlannedRow>& trials, uint32_t jobs, const std::string& clock) {
+  if (clock == kVirtualClock) return 1;
   size_t block = 0;
   for (const auto& row : trials) block = std::max<size_t>(block, row.planned.position() + 1);
   const size_t share = (trials.size() + jobs - 1) / jobs;  // every worker gets something
@@ -51,7 +53,7 @@ std::optional<Ending> CampaignRun::run(std::stop_token stop) {
   const Needs needs = needs_of(*trials);
   {
     const std::lock_guard lock(mutex_);
-    pool_.emplace(*trials, job_size(*trials, jobs_));
+    pool_.emplace(*trials, job_size(*trials, jobs_, recorder_->campaign().clock()));
     if (draining_) pool_->close();
   }
   if (const auto status = set_state(v1::PREPARING); !status.ok()) return ending_of(v1::INTERRUPTED, status);
@@ -84,13 +86,14 @@ CampaignRun::Needs CampaignRun::needs_of(const std::vector<store::PlannedRow>& t
     needs.kernels.insert(row.planned.kernel());
     const auto* path = named(campaign.paths(), row.planned.path());
     const bool routed = path != nullptr && path->kind() != "unix";
-    needs.routed |= routed;
+    needs.kernel.routed |= routed;
     const auto* used = named(campaign.cases(), row.planned.case_name());
     if (used == nullptr) continue;
     needs.variants.insert(used->variant());
     if (routed && used->tcp().has_congestion_control()) controls.insert(used->tcp().congestion_control());
   }
-  needs.congestion_controls.assign(controls.begin(), controls.end());
+  needs.kernel.congestion_controls.assign(controls.begin(), controls.end());
+  needs.kernel.virtual_clock = campaign.clock() == kVirtualClock;
   return needs;
 }
 
@@ -112,11 +115,8 @@ absl::Status CampaignRun::prepare(const Needs& needs, std::stop_token stop) {
 
 absl::Status CampaignRun::choose_kernels(const Needs& needs) {
   for (const auto& wanted : needs.kernels) {
-    HOPYARD_ASSIGN_OR_RETURN(auto kernel,
-                             execute::choose_kernel(wanted, needs.congestion_controls, needs.routed));
-    if (recorder_->campaign().clock() == "virtual" && !kernel.virtual_clock)
-      return absl::FailedPreconditionError(
-          fmt::format("choose kernel: {}: it has no virtual clock", kernel.name));
+    HOPYARD_ASSIGN_OR_RETURN(auto kernel, machine_.choose_kernel(wanted, needs.kernel));
+    recorder_->add_kernel(wanted, kernel.identity);
     kernels_.emplace(wanted, std::move(kernel));
   }
   return absl::OkStatus();
@@ -126,7 +126,7 @@ absl::Status CampaignRun::run_lanes(const Needs& needs, std::stop_token stop) {
   std::mutex mutex;
   absl::Status first;
   const auto work = [&] {
-    Lane lane(*pool_, *recorder_, kernels_, needs.congestion_controls);
+    Lane lane(*pool_, *recorder_, kernels_, needs.kernel.congestion_controls);
     const absl::Status status = lane.run(stop);
     const std::lock_guard lock(mutex);
     first.Update(status);

@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "execute/execution.h"
 #include "run/lane.h"
+#include "run/machine.h"
 #include "run/recorder.h"
 #include "run/trial_pool.h"
 #include "run/workshop.h"
@@ -31,11 +32,12 @@ class CampaignRun {
   // `record_figures` is called once every trial has an outcome.
   using Figures = std::function<absl::Status(const std::string& campaign_id)>;
 
-  CampaignRun(store::Store& store, Events& events, Workshop& workshop, std::string id,
+  CampaignRun(store::Store& store, Events& events, Workshop& workshop, const Machine& machine, std::string id,
               std::string tool_version, Figures record_figures)
       : store_(store),
         events_(events),
         workshop_(workshop),
+        machine_(machine),
         id_(std::move(id)),
         tool_version_(std::move(tool_version)),
         record_figures_(std::move(record_figures)) {}
@@ -49,8 +51,7 @@ class CampaignRun {
   struct Needs {
     std::set<std::string> variants;
     std::set<std::string> kernels;
-    std::vector<std::string> congestion_controls;
-    bool routed = false;
+    execute::KernelNeeds kernel;
   };
   Needs needs_of(const std::vector<store::PlannedRow>& trials) const;
   absl::Status set_state(v1::CampaignState state);
@@ -61,6 +62,7 @@ class CampaignRun {
   store::Store& store_;
   Events& events_;
   Workshop& workshop_;
+  const Machine& machine_;
   const std::string id_;
   const std::string tool_version_;
   const Figures record_figures_;

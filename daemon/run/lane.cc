@@ -51,17 +51,30 @@ absl::Status Lane::run(std::stop_token stop) {
 
 absl::Status Lane::run_job(Job& job, std::stop_token stop) {
   const auto& kernel = kernels_.at(job.trials.front().planned.kernel());
-  auto session = execute::WorkerSession::start(kernel, base::Deadline(kStart));
+  v1::ToWorker message;
+  message.mutable_job()->set_job_id(job.trials.front().trial_id);
+  for (const auto& trial : job.trials) *message.mutable_job()->add_trials() = recorder_.spec_for(trial);
+  auto session = start_worker(job, message);
   if (!session.ok()) return cannot_go_on(std::string(session.status().message()));
   const std::stop_callback cancel(stop, [&session] { (void)(*session)->cancel(); });
   HOPYARD_RETURN_IF_ERROR(check_kernel((*session)->hello()));
   HOPYARD_RETURN_IF_ERROR(recorder_.on_hello(kernel.name, (*session)->hello()));
-  v1::ToWorker message;
-  message.mutable_job()->set_job_id(job.trials.front().trial_id);
-  for (const auto& trial : job.trials) *message.mutable_job()->add_trials() = recorder_.spec_for(trial);
-  if (const auto sent = (*session)->send(message); !sent.ok()) return on_silence(job, **session, sent);
+  if (!on_virtual_clock()) {
+    if (const auto sent = (*session)->send(message); !sent.ok()) return on_silence(job, **session, sent);
+  }
   return take_results(job, **session, stop);
 }
+
+absl::StatusOr<std::unique_ptr<execute::WorkerSession>> Lane::start_worker(
+    const Job& job, const v1::ToWorker& message) const {
+  const store::PlannedRow& first = job.trials.front();
+  const auto& kernel = kernels_.at(first.planned.kernel());
+  const base::Deadline deadline(kStart);
+  if (!on_virtual_clock()) return execute::WorkerSession::start(kernel, deadline);
+  return execute::WorkerSession::start_virtual(kernel, message, first.planned.seed(), deadline);
+}
+
+bool Lane::on_virtual_clock() const { return recorder_.campaign().clock() == kVirtualClock; }
 
 absl::Status Lane::take_results(Job& job, execute::WorkerSession& session, std::stop_token stop) {
   while (!job.trials.empty()) {

@@ -20,6 +20,8 @@
 
 namespace hopyard::run {
 
+inline constexpr char kVirtualClock[] = "virtual";  // as campaigns say it
+
 class Lane {
  public:
   // How long a trial may be silent before it counts as hung.
@@ -51,6 +53,9 @@ class Lane {
   // Ok: the job is done, or given up early because nothing more is wanted. UNAVAILABLE: this worker cannot go
   // on, the next may. Other errors: none can.
   absl::Status run_job(Job& job, std::stop_token stop);
+  absl::StatusOr<std::unique_ptr<execute::WorkerSession>> start_worker(const Job& job,
+                                                                       const v1::ToWorker& message) const;
+  bool on_virtual_clock() const;
   absl::Status take_results(Job& job, execute::WorkerSession& session, std::stop_token stop);
   absl::Status on_message(Job& job, const v1::FromWorker& message, const v1::Hello& hello);
   absl::Status on_silence(Job& job, execute::WorkerSession& session, const absl::Status& why);

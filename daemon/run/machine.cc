@@ -2,8 +2,8 @@
 // Passes on to execute/ what kernels there are, and runs a gate in a worker.
 #include "run/machine.h"
 
-#include "execute/execution.h"
 #include "fmt/format.h"
+#include "run/workshop.h"
 
 namespace hopyard::run {
 namespace {
@@ -17,6 +17,27 @@ constexpr auto kEnd = 10s;
 std::string state_of(const execute::KernelOption& kernel) {
   if (kernel.usable) return "ready";
   return kernel.unix_usable ? "unix paths only: " + kernel.why_not : kernel.why_not;
+}
+
+// Its virtual clock is counted on before it is built: that it is not says another reason.
+execute::KernelOption option_of(const variant::Kernel& kernel,
+                                const std::optional<variant::KernelBuild>& build) {
+  execute::KernelOption option{.name = kernel.name,
+                               .congestion_controls = kernel.controls,
+                               .virtual_clock = true,
+                               .boot_options = kernel.boot};
+  if (!build) {
+    option.why_not = fmt::format("not built: hopyard kernels build {}", kernel.name);
+    return option;
+  }
+  option.usable = option.unix_usable = true;
+  option.release = build->release;
+  option.program = build->program;
+  option.identity = {fmt::format("kernel-build {} sha256:{}", kernel.name, build->sha256),
+                     fmt::format("kernel-program {} sha256:{}", build->release, build->program_sha256),
+                     fmt::format("kernel-config {} sha256:{}", build->release, build->config_sha256)};
+  option.identity.insert(option.identity.end(), build->inputs.begin(), build->inputs.end());
+  return option;
 }
 
 absl::Status ended(execute::WorkerSession& session, const absl::Status& why) {
@@ -39,8 +60,21 @@ absl::StatusOr<v1::GateResult> await_gate(execute::WorkerSession& session) {
 
 }  // namespace
 
+Machine::Machine(variant::BuilderOptions options, std::vector<std::string> catalogue_files)
+    : builder_(std::move(options)), catalogue_files_(std::move(catalogue_files)) {}
+
+absl::StatusOr<std::vector<execute::KernelOption>> Machine::catalogue_kernels() const {
+  HOPYARD_ASSIGN_OR_RETURN(const auto catalogue, variant::Catalogue::load(catalogue_files_));
+  std::vector<execute::KernelOption> options;
+  for (const auto& kernel : catalogue.kernels())
+    options.push_back(option_of(kernel, builder_.cached(kernel)));
+  return options;
+}
+
 absl::StatusOr<std::vector<v1::KernelStatus>> Machine::kernels() const {
-  HOPYARD_ASSIGN_OR_RETURN(const auto options, execute::list_kernels());
+  HOPYARD_ASSIGN_OR_RETURN(auto options, execute::list_kernels());
+  HOPYARD_ASSIGN_OR_RETURN(const auto built, catalogue_kernels());
+  options.insert(options.end(), built.begin(), built.end());
   std::vector<v1::KernelStatus> kernels;
   for (const auto& option : options) {
     v1::KernelStatus& kernel = kernels.emplace_back();
@@ -48,21 +82,46 @@ absl::StatusOr<std::vector<v1::KernelStatus>> Machine::kernels() const {
     kernel.set_release(option.release);
     kernel.set_state(state_of(option));
     kernel.set_virtual_clock(option.virtual_clock);
+    kernel.set_program(option.program);
+    for (const auto& line : option.identity) kernel.add_inputs(line);
+    for (const auto& control : option.congestion_controls) kernel.add_congestion_controls(control);
   }
   return kernels;
 }
 
 absl::StatusOr<std::vector<std::string>> Machine::kernel_names() const {
-  HOPYARD_ASSIGN_OR_RETURN(const auto options, execute::list_kernels());
+  HOPYARD_ASSIGN_OR_RETURN(const auto all, kernels());
   std::vector<std::string> names;
-  for (const auto& option : options) names.push_back(option.name);
+  for (const auto& kernel : all) names.push_back(kernel.name());
   return names;
+}
+
+absl::StatusOr<execute::KernelOption> Machine::choose_kernel(const std::string& wanted,
+                                                             const execute::KernelNeeds& needs) const {
+  HOPYARD_ASSIGN_OR_RETURN(const auto built, catalogue_kernels());
+  return execute::choose_kernel(wanted, needs, built);
+}
+
+absl::StatusOr<std::vector<std::string>> Machine::buildable_kernels() const {
+  HOPYARD_ASSIGN_OR_RETURN(const auto catalogue, variant::Catalogue::load(catalogue_files_));
+  std::vector<std::string> names;
+  for (const auto& kernel : catalogue.kernels()) names.push_back(kernel.name);
+  return names;
+}
+
+absl::Status Machine::build_kernel(const std::string& name, const Sink& sink, std::stop_token stop) const {
+  HOPYARD_ASSIGN_OR_RETURN(const auto catalogue, variant::Catalogue::load(catalogue_files_));
+  HOPYARD_ASSIGN_OR_RETURN(const variant::Kernel* kernel, catalogue.find_kernel(name));
+  const auto tell = [&sink](const variant::Progress& progress) {
+    if (sink) sink(event_of(progress));
+  };
+  return variant::KernelBuilder(builder_).build(*kernel, tell, stop).status();
 }
 
 std::vector<v1::DoctorFinding> Machine::findings() const { return execute::doctor(); }
 
 absl::StatusOr<v1::GateResult> Machine::run_gate(const v1::GateJob& job, std::stop_token stop) const {
-  HOPYARD_ASSIGN_OR_RETURN(const auto kernel, execute::choose_kernel("auto", {}, /*needs_routed=*/false));
+  HOPYARD_ASSIGN_OR_RETURN(const auto kernel, execute::choose_kernel("auto", {}));
   HOPYARD_ASSIGN_OR_RETURN(const auto session, execute::WorkerSession::start(kernel, base::Deadline(kStart)));
   const std::stop_callback cancel(stop, [&session] { (void)session->cancel(); });
   v1::ToWorker message;

@@ -98,11 +98,14 @@ v1::CampaignEvent Recorder::event() const {
 
 store::Provenance Recorder::provenance(const store::PlannedRow& row, const v1::Hello& hello) const {
   const ReadyVariant& variant = variants_.at(variant_of(row));
+  std::vector<std::string> inputs = variant.inputs;
+  if (const auto kernel = kernel_identities_.find(row.planned.kernel()); kernel != kernel_identities_.end())
+    inputs.insert(inputs.end(), kernel->second.begin(), kernel->second.end());
   return {.execution = execution_of(hello),
           .kernel_release = hello.kernel_release(),
           .tool_version = tool_version_,
           .build = variant.build,
-          .inputs = variant.inputs,
+          .inputs = std::move(inputs),
           .binary_sha256 = variant.binary_sha256};
 }
 

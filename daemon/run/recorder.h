@@ -29,6 +29,10 @@ class Recorder {
   const v1::Campaign& campaign() const { return campaign_.campaign; }
   // Before any trial of a case with that variant.
   void add_variant(const std::string& name, ReadyVariant ready) { variants_[name] = std::move(ready); }
+  // What the kernel that a plan calls `name` was built from; before any trial on it.
+  void add_kernel(const std::string& name, std::vector<std::string> identity) {
+    kernel_identities_[name] = std::move(identity);
+  }
 
   // The worker's order for a planned trial.
   v1::TrialSpec spec_for(const store::PlannedRow& row) const;
@@ -55,6 +59,7 @@ class Recorder {
   const store::CampaignRow campaign_;
   const std::string tool_version_;
   std::map<std::string, ReadyVariant> variants_;
+  std::map<std::string, std::vector<std::string>> kernel_identities_;
   std::mutex mutex_;
   std::set<std::string> kernels_;  // that said hello
 };

@@ -18,13 +18,6 @@ v1::BuildEvent event_of(const std::string& variant, const std::string& step, con
   return event;
 }
 
-v1::BuildEvent event_of(const variant::Progress& progress) {
-  v1::BuildEvent event = event_of(progress.variant, progress.step, progress.message);
-  event.set_done(progress.done);
-  event.set_total(progress.total);
-  return event;
-}
-
 ReadyVariant ready_from(const variant::Build& build) {
   ReadyVariant ready{.inputs = build.inputs, .binary_sha256 = build.binary_sha256};
   ready.build.set_variant(build.variant);
@@ -53,6 +46,13 @@ void describe_build(const variant::Builder& builder, const variant::Build& build
 }
 
 }  // namespace
+
+v1::BuildEvent event_of(const variant::Progress& progress) {
+  v1::BuildEvent event = event_of(progress.variant, progress.step, progress.message);
+  event.set_done(progress.done);
+  event.set_total(progress.total);
+  return event;
+}
 
 std::string first_broken(const v1::GateResult& result) {
   for (const auto& check : result.checks()) {

@@ -48,6 +48,9 @@ class Workshop {
   std::mutex gating_;  // one gate at a time
 };
 
+// A build's progress for those who watch.
+v1::BuildEvent event_of(const variant::Progress& progress);
+
 // "check: expected …, saw …" of the first check that does not hold; empty if all hold.
 std::string first_broken(const v1::GateResult& result);
 

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/text.h"
 #include "probe/probe.h"
 #include "server/certificate.h"
@@ -31,12 +32,18 @@ std::chrono::nanoseconds request_timeout(const v1::TrialSpec& spec) {
   return std::chrono::nanoseconds(spec.request_timeout_ns());
 }
 
+// Only a kernel whose time travels has such a clock source.
+std::string clock_here() {
+  const auto source = base::read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  return source.ok() && source->starts_with("time-travel-clock") ? "virtual" : "real";
+}
+
 void record_machine(v1::Environment& environment) {
   utsname machine{};
   ::uname(&machine);
   environment.set_kernel_release(machine.release);
   environment.set_kernel_version(machine.version);
-  environment.set_clock("real");
+  environment.set_clock(clock_here());
   double load = 0;
   std::ifstream("/proc/loadavg") >> load;
   environment.set_load_1m(load);
@@ -119,6 +126,7 @@ void check_all(const v1::TrialSpec& spec, const Bed& bed, v1::TrialResult& resul
   if (result.has_client() && result.has_server()) {
     check_server(spec, result.client(), result.server(), server_checks);
   }
+  if (!spec.clock().empty()) bed_checks.equal("clock", spec.clock(), result.environment().clock());
   const bool gone = result.environment().namespaces_gone();
   bed_checks.holds("namespaces gone", "yes", gone ? "yes" : "no", gone);
   judge({bed_checks, server_checks}, result);

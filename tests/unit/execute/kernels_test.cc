@@ -29,16 +29,29 @@ TEST(Kernels, HostAndGuestAreListedWhetherUsableOrNot) {
 }
 
 TEST(Kernels, UnknownNameIsRefusedWithTheKnownOnes) {
-  const auto chosen = choose_kernel("plan9", {}, true);
+  const auto chosen = choose_kernel("plan9", {.routed = true});
   EXPECT_TRUE(absl::IsInvalidArgument(chosen.status()));
   EXPECT_THAT(std::string(chosen.status().message()), HasSubstr("auto, host, debian-uml"));
 }
 
 TEST(Kernels, CongestionControlNobodyHasIsNamed) {
-  const auto chosen = choose_kernel("auto", {"warp"}, false);
+  const auto chosen = choose_kernel("auto", {.congestion_controls = {"warp"}});
   EXPECT_TRUE(absl::IsFailedPrecondition(chosen.status()));
   EXPECT_THAT(std::string(chosen.status().message()), HasSubstr("host"));
   EXPECT_THAT(std::string(chosen.status().message()), HasSubstr("debian-uml"));
+}
+
+TEST(Kernels, VirtualClockTakesABuiltKernelAndSaysWhyNot) {
+  const KernelOption built{
+      .name = "uml-x", .usable = true, .unix_usable = true, .virtual_clock = true, .program = "/x/linux"};
+  const auto chosen = choose_kernel("auto", {.virtual_clock = true}, {built});
+  ASSERT_TRUE(chosen.ok()) << chosen.status();
+  EXPECT_EQ(chosen->program, "/x/linux");
+  const KernelOption unbuilt{.name = "uml-x", .why_not = "not built", .virtual_clock = true};
+  const auto none = choose_kernel("auto", {.virtual_clock = true}, {unbuilt});
+  EXPECT_TRUE(absl::IsFailedPrecondition(none.status()));
+  EXPECT_THAT(std::string(none.status().message()), HasSubstr("uml-x (not built)"));
+  EXPECT_THAT(std::string(none.status().message()), HasSubstr("virtual clock"));
 }
 
 std::vector<std::string> command_for(const GuestSpec& spec) {

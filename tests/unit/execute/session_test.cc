@@ -197,13 +197,13 @@ TEST_F(Session, NothingIsLeftWhenItsOwnerIsKilled) {
 
 TEST(Kernels, RoutedPathsNeedTheHostToHaveFqAndNetem) {
   const KernelOption kernel = host();
-  const auto chosen = choose_kernel("host", {}, true);
+  const auto chosen = choose_kernel("host", {.routed = true});
   EXPECT_EQ(chosen.ok(), kernel.usable) << chosen.status();
   // Who runs this where fq and netem are known to be says so.
   if (std::getenv("HOPYARD_TEST_EXPECT_USABLE") != nullptr) {
     EXPECT_TRUE(kernel.usable) << kernel.why_not;
     EXPECT_THAT(kernel.congestion_controls, testing::IsSupersetOf({"cubic", "bbr", "reno", "vegas"}));
-    const auto automatic = choose_kernel("auto", {"bbr"}, true);
+    const auto automatic = choose_kernel("auto", {.congestion_controls = {"bbr"}, .routed = true});
     ASSERT_TRUE(automatic.ok()) << automatic.status();
     EXPECT_EQ(automatic->name, "host");
   }

@@ -27,7 +27,7 @@ constexpr char kId[] = "20260101-000000-lane-0000";
 class LaneTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto kernel = execute::choose_kernel("host", {}, false);
+    auto kernel = execute::choose_kernel("host", {});
     if (!kernel.ok()) GTEST_SKIP() << kernel.status().message();
     kernels_["auto"] = *std::move(kernel);
     auto opened = store::Store::open(folder_ / "test.db");
