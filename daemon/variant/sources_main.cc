@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// hopyard-sources: the build's own program. Makes the pinned BoringSSL and, for tests, the server builds in
-// the user's cache, and brings them into the build tree.
+// hopyard-sources: the build's own program. Makes the pinned BoringSSL and, for tests, the server builds and
+// guest kernels in the user's cache, and brings them into the build tree.
 #include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "fmt/format.h"
 #include "variant/builder.h"
+#include "variant/kernel_builder.h"
 
 namespace hopyard::variant {
 namespace {
@@ -74,19 +76,37 @@ absl::Status make_boringssl(const std::string& variants_file, const std::string&
   return copy_changed(*prefix, target);
 }
 
+absl::Status make_link(const std::string& to, const fs::path& link) {
+  std::error_code error;
+  fs::create_directories(link.parent_path(), error);
+  fs::remove(link, error);
+  fs::create_symlink(to, link, error);
+  return error ? base::errno_status("link", link.string(), error.value()) : absl::OkStatus();
+}
+
 // A link for each of the tree's variants, by name.
 absl::Status make_servers(const std::string& variants_file, const fs::path& target) {
   HOPYARD_ASSIGN_OR_RETURN(const Catalogue catalogue, Catalogue::load({variants_file}));
-  std::error_code error;
-  fs::create_directories(target, error);
   Display display;
   for (const Variant& variant : catalogue.variants()) {
     auto build = Builder().build(variant, [&](const Progress& p) { display.show(p); });
     display.finish();
     if (!build.ok()) return build.status();
-    fs::remove(target / variant.name, error);
-    fs::create_symlink(build->nginx_path, target / variant.name, error);
-    if (error) return base::errno_status("link", (target / variant.name).string(), error.value());
+    HOPYARD_RETURN_IF_ERROR(make_link(build->nginx_path, target / variant.name));
+  }
+  return absl::OkStatus();
+}
+
+// The same for the kernels, which kernels.yaml beside it names.
+absl::Status make_kernels(const std::string& variants_file, const fs::path& target) {
+  const std::string kernels_file = fs::path(variants_file).parent_path() / "kernels.yaml";
+  HOPYARD_ASSIGN_OR_RETURN(const Catalogue catalogue, Catalogue::load({variants_file, kernels_file}));
+  Display display;
+  for (const Kernel& kernel : catalogue.kernels()) {
+    auto build = KernelBuilder().build(kernel, [&](const Progress& p) { display.show(p); });
+    display.finish();
+    if (!build.ok()) return build.status();
+    HOPYARD_RETURN_IF_ERROR(make_link(build->program, target / kernel.name));
   }
   return absl::OkStatus();
 }
@@ -95,13 +115,17 @@ absl::Status make_servers(const std::string& variants_file, const fs::path& targ
 }  // namespace hopyard::variant
 
 int main(int argc, char** argv) {
-  const std::string what = argc == 4 ? argv[1] : "";
-  if (what != "boringssl" && what != "servers") {
-    fmt::print(stderr, "usage: hopyard-sources boringssl|servers VARIANTS.YAML TARGET-FOLDER\n");
+  using Make = absl::Status (*)(const std::string&, const std::string&);
+  const std::map<std::string, Make> makers = {
+      {"boringssl", [](auto& file, auto& target) { return hopyard::variant::make_boringssl(file, target); }},
+      {"servers", [](auto& file, auto& target) { return hopyard::variant::make_servers(file, target); }},
+      {"kernels", [](auto& file, auto& target) { return hopyard::variant::make_kernels(file, target); }}};
+  const auto maker = makers.find(argc == 4 ? argv[1] : "");
+  if (maker == makers.end()) {
+    fmt::print(stderr, "usage: hopyard-sources boringssl|servers|kernels VARIANTS.YAML TARGET-FOLDER\n");
     return 2;
   }
-  const absl::Status status = what == "boringssl" ? hopyard::variant::make_boringssl(argv[2], argv[3])
-                                                  : hopyard::variant::make_servers(argv[2], argv[3]);
+  const absl::Status status = maker->second(argv[2], argv[3]);
   if (status.ok()) return 0;
   fmt::print(stderr, "hopyard-sources: {}\n", std::string(status.message()));
   return 1;

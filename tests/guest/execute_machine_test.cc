@@ -26,7 +26,9 @@ using testing::Not;
 
 base::Deadline soon() { return base::Deadline(std::chrono::seconds(60)); }
 
-KernelOption guest_kernel() { return {.name = "debian-uml", .usable = true, .unix_usable = true}; }
+KernelOption guest_kernel() {
+  return {.name = "debian-uml", .usable = true, .unix_usable = true, .program = kDebianUml};
+}
 
 std::unique_ptr<WorkerSession> start_guest_session() {
   auto session = WorkerSession::start(guest_kernel(), soon());
@@ -156,7 +158,7 @@ TEST(Forbidden, HostIsNotUsableAndSaysWhy) {
   ASSERT_TRUE(kernels.ok()) << kernels.status();
   EXPECT_FALSE(kernels->at(0).unix_usable);
   EXPECT_THAT(kernels->at(0).why_not, HasSubstr("Operation not permitted"));
-  const auto chosen = choose_kernel("auto", {"bbr"}, true);
+  const auto chosen = choose_kernel("auto", {.congestion_controls = {"bbr"}, .routed = true});
   ASSERT_TRUE(chosen.ok()) << chosen.status();
   EXPECT_EQ(chosen->name, "debian-uml");
 }

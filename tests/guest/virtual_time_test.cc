@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trials on the virtual clock, each in a guest of its own with a built kernel: they pass, and a trial's
+// result is the same every time. Runs on the machine, and needs the tree's kernels and servers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <set>
+#include <thread>
+
+#include "execute/execution.h"
+#include "hopyard/v1/worker.pb.h"
+#include "run/trial_digest.h"
+
+namespace hopyard::execute {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+KernelOption built_kernel() {
+  return {.name = "uml-6.12",
+          .usable = true,
+          .unix_usable = true,
+          .virtual_clock = true,
+          .program = HOPYARD_BUILD_DIR "/kernels/uml-6.12"};
+}
+
+// BBR with notsent 16384 on the clean path: 20 ms, 20 Mbit/s.
+v1::TrialSpec spec_of(const std::string& protocol, uint64_t body_bytes) {
+  v1::TrialSpec spec;
+  spec.set_trial_id("test");
+  spec.set_clock("virtual");
+  spec.set_seed(11);
+  v1::Case& on = *spec.mutable_case_();
+  on.set_name("C");
+  on.set_variant("stock");
+  on.mutable_server()->set_ssl_buffer_size_bytes(16384);
+  on.mutable_tcp()->set_congestion_control("bbr");
+  on.mutable_tcp()->set_notsent_lowat_bytes(16384);
+  v1::Path& path = *spec.mutable_path();
+  path.set_name("clean");
+  path.set_kind("routed");
+  path.set_rtt_ns(20'000'000);
+  path.set_rate_bps(20'000'000);
+  path.set_limit_packets(10000);
+  spec.mutable_workload()->set_protocol(protocol);
+  v1::Request& request = *spec.mutable_workload()->add_requests();
+  request.set_name("body");
+  request.set_body_bytes(body_bytes);
+  spec.mutable_build()->set_variant("stock");
+  spec.mutable_build()->set_nginx_path(HOPYARD_BUILD_DIR "/servers/stock");
+  spec.mutable_build()->mutable_records()->set_fragment_bytes(16384);
+  return spec;
+}
+
+absl::StatusOr<v1::TrialResult> run_in_own_guest(const v1::TrialSpec& spec) {
+  v1::ToWorker order;
+  *order.mutable_job()->add_trials() = spec;
+  HOPYARD_ASSIGN_OR_RETURN(const auto session, WorkerSession::start_virtual(
+                                                   built_kernel(), order, spec.seed(), base::Deadline(60s)));
+  const base::Deadline deadline(60s);
+  while (true) {
+    HOPYARD_ASSIGN_OR_RETURN(v1::FromWorker message, session->receive(deadline));
+    if (message.has_fatal()) return absl::InternalError(message.fatal().reason());
+    if (!message.has_result()) continue;
+    HOPYARD_ASSIGN_OR_RETURN(const SessionEnd end, session->finish(deadline));
+    if (!end.exit.clean()) return absl::InternalError(end.exit.describe() + end.log);
+    return std::move(*message.mutable_result());
+  }
+}
+
+v1::TrialResult passed(const v1::TrialSpec& spec) {
+  auto result = run_in_own_guest(spec);
+  EXPECT_TRUE(result.ok()) << result.status();
+  if (!result.ok()) return {};
+  EXPECT_EQ(result->verdict(), v1::PASSED) << result->reason();
+  return *std::move(result);
+}
+
+int64_t complete_ns(const v1::TrialResult& result) {
+  if (result.client().responses_size() == 0) return 0;
+  return result.client().responses(0).complete_ns() - result.client().responses(0).request_start_ns();
+}
+
+TEST(VirtualTime, TrialPassesAndSaysItsClock) {
+  const v1::TrialResult result = passed(spec_of("h1", 131072));
+  EXPECT_EQ(result.environment().clock(), "virtual");
+  EXPECT_GT(result.checks_size(), 40);
+}
+
+// Serialising each of the response's bytes at 20 Mbit/s takes 52.4 ms; a round trip before the first 20 ms.
+TEST(VirtualTime, TransferAgreesWithArithmetic) {
+  const v1::TrialResult result = passed(spec_of("h1", 131072));
+  ASSERT_GT(result.client().responses_size(), 0);
+  const v1::ClientEvidence& client = result.client();
+  EXPECT_NEAR(static_cast<double>(client.connected_ns() - client.connect_start_ns()), 20e6, 0.2e6);
+  EXPECT_GT(complete_ns(result), 72'000'000);
+  EXPECT_LT(complete_ns(result), 105'000'000);
+}
+
+TEST(VirtualTime, TrialsResultIsTheSameEveryTime) {
+  for (const char* protocol : {"h1", "h2"}) {
+    const v1::TrialSpec spec = spec_of(protocol, 131072);
+    const v1::TrialResult first = passed(spec);
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(run::first_difference(first, passed(spec)), "") << protocol;
+  }
+}
+
+TEST(VirtualTime, TrialsResultIsTheSameBesideOthers) {
+  const v1::TrialSpec spec = spec_of("h1", 131072);
+  const v1::TrialResult first = passed(spec);
+  std::vector<v1::TrialResult> results(3);
+  {
+    std::vector<std::jthread> lanes;
+    for (auto& result : results) lanes.emplace_back([&result, &spec] { result = passed(spec); });
+  }
+  for (const auto& result : results) EXPECT_EQ(run::first_difference(first, result), "");
+}
+
+TEST(VirtualTime, LossOfOneSeedIsTheSameEveryTimeAndThatOfAnotherIsNot) {
+  v1::TrialSpec spec = spec_of("h1", 1048576);
+  spec.mutable_path()->set_loss(0.01);
+  const v1::TrialResult first = passed(spec);
+  EXPECT_EQ(run::first_difference(first, passed(spec)), "");
+  spec.set_seed(12);
+  EXPECT_NE(complete_ns(passed(spec)), complete_ns(first));
+}
+
+TEST(VirtualTime, SeedsChangeNoTimeWhereNothingIsLost) {
+  std::set<int64_t> times;
+  v1::TrialSpec spec = spec_of("h1", 131072);
+  for (uint64_t seed : {1u, 2u, 3u, 4u}) {
+    spec.set_seed(seed);
+    times.insert(complete_ns(passed(spec)));
+  }
+  EXPECT_EQ(times.size(), 1u);
+}
+
+TEST(VirtualTime, OrderThatAGuestCannotReadIsToldNotHung) {
+  v1::ToWorker empty;
+  const auto session = WorkerSession::start_virtual(built_kernel(), empty, 1, base::Deadline(60s));
+  ASSERT_TRUE(session.ok()) << session.status();
+  const auto answer = (*session)->receive(base::Deadline(60s));
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_THAT(answer->fatal().reason(), HasSubstr("asks for nothing"));
+}
+
+}  // namespace
+}  // namespace hopyard::execute
