@@ -57,6 +57,7 @@ int watch(const Options& options, const std::string& id);
 int summary(const Options& options, const std::string& id);
 int compare(const Options& options, const std::string& id, const std::string& pair);
 int export_rows(const Options& options, const ExportOptions& what);
+int replay(const Options& options, const std::string& trial_id);
 // ---- machine.cc ----
 int doctor(const Options& options);
 int variants_list(const Options& options);

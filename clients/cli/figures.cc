@@ -93,6 +93,26 @@ int compare(const Options& options, const std::string& id, const std::string& pa
   return kDone;
 }
 
+int replay(const Options& options, const std::string& trial_id) {
+  auto link = Link::open(options, WithoutDaemon::kStartUnlessNamed);
+  if (!link.ok()) return report(link.status());
+  v1::TrialRequest request;
+  request.set_trial_id(trial_id);
+  v1::ReplayResponse response;
+  grpc::ClientContext context;
+  if (const auto result = link->stub().Replay(&context, request, &response); !result.ok())
+    return report(result);
+  const bool same = response.first_difference().empty();
+  if (options.json)
+    fmt::print("{}", json(response));
+  else if (same)
+    fmt::print("{}  the same\n", response.replayed_digest());
+  else
+    fmt::print("{}  stored\n{}  replayed\nfirst difference, stored | replayed: {}\n",
+               response.stored_digest(), response.replayed_digest(), response.first_difference());
+  return same ? kDone : kFailed;
+}
+
 int export_rows(const Options& options, const ExportOptions& what) {
   const v1::ExportFormat format = kFormats.at(what.format);
   if (format == v1::SQLITE && what.output.empty() && ::isatty(STDOUT_FILENO) == 1)

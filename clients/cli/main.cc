@@ -100,6 +100,9 @@ void add_figure_commands(CLI::App& app, Invocation& in) {
   pair->add_option("--pair", in.pair, "two cases; differences are second - first")
       ->required()
       ->type_name("A,B");
+  CLI::App* again = add_command(app, in, "replay", "run a trial of the virtual clock again and compare",
+                                [&in] { return replay(in.options, in.id); });
+  again->add_option("trial", in.id, "a trial's id")->required()->type_name("TRIAL");
   CLI::App* rows = add_command(app, in, "export", "rows of a view, or a copy of the database",
                                [&in] { return export_rows(in.options, in.exported); });
   rows->add_option("id", in.exported.id, "a campaign's id, the beginning of one, or \"last\"")

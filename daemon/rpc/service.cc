@@ -10,6 +10,7 @@
 #include "rpc/figures.h"
 #include "rpc/translate.h"
 #include "run/machine.h"
+#include "run/replay.h"
 #include "run/runner.h"
 #include "run/workshop.h"
 #include "store/store.h"
@@ -152,6 +153,13 @@ grpc::Status Service::Compare(grpc::ServerContext*, const v1::CompareRequest* re
 grpc::Status Service::Trial(grpc::ServerContext*, const v1::TrialRequest* request,
                             v1::TrialResponse* response) {
   return give(rooms_.store.trial(request->trial_id()), *response);
+}
+
+grpc::Status Service::Replay(grpc::ServerContext*, const v1::TrialRequest* request,
+                             v1::ReplayResponse* response) {
+  return give(run::replay_trial(rooms_.store, rooms_.workshop, rooms_.machine, request->trial_id(),
+                                std::stop_token()),
+              *response);
 }
 
 grpc::Status Service::Trials(grpc::ServerContext*, const v1::CampaignRef* request,

@@ -33,6 +33,7 @@ class Service final : public v1::Hopyard::Service {
   grpc::Status Summary(grpc::ServerContext*, const v1::CampaignRef*, v1::SummaryResponse*) override;
   grpc::Status Compare(grpc::ServerContext*, const v1::CompareRequest*, v1::CompareResponse*) override;
   grpc::Status Trial(grpc::ServerContext*, const v1::TrialRequest*, v1::TrialResponse*) override;
+  grpc::Status Replay(grpc::ServerContext*, const v1::TrialRequest*, v1::ReplayResponse*) override;
   grpc::Status Trials(grpc::ServerContext*, const v1::CampaignRef*, v1::TrialsResponse*) override;
   grpc::Status Export(grpc::ServerContext*, const v1::ExportRequest*,
                       grpc::ServerWriter<v1::ExportChunk>*) override;

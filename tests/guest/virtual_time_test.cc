@@ -11,6 +11,7 @@
 
 #include "execute/execution.h"
 #include "hopyard/v1/worker.pb.h"
+#include "places.h"
 #include "run/trial_digest.h"
 
 namespace hopyard::execute {

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stored plan of a trial into an order, a guest of its own, two digests.
+#include "run/replay.h"
+
+#include "fmt/format.h"
+#include "plan/schedule.h"
+#include "run/lane.h"
+#include "run/patience.h"
+#include "run/trial_digest.h"
+
+namespace hopyard::run {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kStart = 60s;
+
+absl::Status refuse(const std::string& trial_id, const std::string& why) {
+  return absl::FailedPreconditionError(fmt::format("replay: {}: {}", trial_id, why));
+}
+
+const v1::Case* case_of(const v1::Campaign& campaign, const std::string& name) {
+  for (const auto& one : campaign.cases()) {
+    if (one.name() == name) return &one;
+  }
+  return nullptr;
+}
+
+// What the trial asked of its kernel is part of the evidence that it got it; here only its name counts.
+absl::StatusOr<execute::KernelOption> same_kernel(const Machine& machine, const std::string& trial_id,
+                                                  const v1::TrialResponse& stored) {
+  HOPYARD_ASSIGN_OR_RETURN(auto kernel,
+                           machine.choose_kernel(stored.planned().kernel(), {.virtual_clock = true}));
+  const std::string& then = stored.result().environment().kernel_release();
+  if (kernel.release != then)
+    return refuse(trial_id,
+                  fmt::format("it ran on kernel {}; {} is {} now", then, kernel.name, kernel.release));
+  return kernel;
+}
+
+absl::StatusOr<v1::TrialResult> run_alone(const execute::KernelOption& kernel, const v1::TrialSpec& spec,
+                                          std::stop_token stop) {
+  v1::ToWorker order;
+  *order.mutable_job()->add_trials() = spec;
+  HOPYARD_ASSIGN_OR_RETURN(const auto session, execute::WorkerSession::start_virtual(
+                                                   kernel, order, spec.seed(), base::Deadline(kStart)));
+  const std::stop_callback cancel(stop, [&session] { (void)session->cancel(); });
+  const base::Deadline deadline(patience_for(spec));
+  while (true) {
+    auto message = session->receive(deadline);
+    if (stop.stop_requested()) return absl::CancelledError("replay: stopped on request");
+    if (!message.ok()) return message.status();
+    if (message->has_fatal()) return absl::UnavailableError("worker: " + message->fatal().reason());
+    if (message->has_result()) return std::move(*message->mutable_result());
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<v1::ReplayResponse> replay_trial(const store::Store& store, Workshop& workshop,
+                                                const Machine& machine, const std::string& trial_id,
+                                                std::stop_token stop) {
+  HOPYARD_ASSIGN_OR_RETURN(const v1::TrialResponse stored, store.trial(trial_id));
+  if (stored.result().environment().clock() != kVirtualClock)
+    return refuse(trial_id, "it ran on the real clock, where no trial is the same twice");
+  HOPYARD_ASSIGN_OR_RETURN(const auto campaign, store.campaign(trial_id.substr(0, trial_id.rfind('.'))));
+  const v1::Case* served = case_of(campaign.campaign, stored.planned().case_name());
+  if (served == nullptr) return refuse(trial_id, "its campaign has no case of that name");
+  HOPYARD_ASSIGN_OR_RETURN(const auto kernel, same_kernel(machine, trial_id, stored));
+  HOPYARD_ASSIGN_OR_RETURN(const ReadyVariant ready, workshop.make_ready(served->variant(), {}, stop));
+  v1::TrialSpec spec = plan::trial_spec(campaign.campaign, stored.planned());
+  spec.set_trial_id(trial_id);
+  *spec.mutable_build() = ready.build;
+  v1::ReplayResponse response;
+  HOPYARD_ASSIGN_OR_RETURN(*response.mutable_result(), run_alone(kernel, spec, stop));
+  response.set_trial_id(trial_id);
+  response.set_stored_digest(trial_digest(stored.result()));
+  response.set_replayed_digest(trial_digest(response.result()));
+  response.set_first_difference(first_difference(stored.result(), response.result()));
+  return response;
+}
+
+}  // namespace hopyard::run
