@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "fmt/format.h"
+#include "run/guest_seed.h"
 
 namespace hopyard::run {
 namespace {
@@ -71,7 +72,8 @@ absl::StatusOr<std::unique_ptr<execute::WorkerSession>> Lane::start_worker(
   const auto& kernel = kernels_.at(first.planned.kernel());
   const base::Deadline deadline(kStart);
   if (!on_virtual_clock()) return execute::WorkerSession::start(kernel, deadline);
-  return execute::WorkerSession::start_virtual(kernel, message, first.planned.seed(), deadline);
+  return execute::WorkerSession::start_virtual(kernel, message, guest_seed(message.job().trials(0)),
+                                               deadline);
 }
 
 bool Lane::on_virtual_clock() const { return recorder_.campaign().clock() == kVirtualClock; }

@@ -4,6 +4,7 @@
 
 #include "fmt/format.h"
 #include "plan/schedule.h"
+#include "run/guest_seed.h"
 #include "run/lane.h"
 #include "run/patience.h"
 #include "run/trial_digest.h"
@@ -43,7 +44,7 @@ absl::StatusOr<v1::TrialResult> run_alone(const execute::KernelOption& kernel, c
   v1::ToWorker order;
   *order.mutable_job()->add_trials() = spec;
   HOPYARD_ASSIGN_OR_RETURN(const auto session, execute::WorkerSession::start_virtual(
-                                                   kernel, order, spec.seed(), base::Deadline(kStart)));
+                                                   kernel, order, guest_seed(spec), base::Deadline(kStart)));
   const std::stop_callback cancel(stop, [&session] { (void)session->cancel(); });
   const base::Deadline deadline(patience_for(spec));
   while (true) {

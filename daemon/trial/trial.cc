@@ -2,8 +2,10 @@
 // The order of things in one trial: bed, server, client, end of server, end of bed, checks.
 #include "trial/trial.h"
 
+#include <sys/prctl.h>
 #include <sys/utsname.h>
 
+#include <ctime>
 #include <fstream>
 
 #include "base/clock.h"
@@ -25,6 +27,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kServerGrace = 5s;
 constexpr auto kTearDown = 10s;
+constexpr char kVirtual[] = "virtual";
 constexpr auto kRequestTimeout = 120s;  // where the order says nothing
 
 std::chrono::nanoseconds request_timeout(const v1::TrialSpec& spec) {
@@ -35,7 +38,21 @@ std::chrono::nanoseconds request_timeout(const v1::TrialSpec& spec) {
 // Only a kernel whose time travels has such a clock source.
 std::string clock_here() {
   const auto source = base::read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-  return source.ok() && source->starts_with("time-travel-clock") ? "virtual" : "real";
+  return source.ok() && source->starts_with("time-travel-clock") ? kVirtual : "real";
+}
+
+// On the virtual clock waiting is free, and each reading of the clock advances it: a connection that begins
+// at a set instant is the same whatever was done before it. Not on a tick: the path's delays are often whole
+// ticks, and what falls on one instant is done in an order that means nothing.
+absl::Status begin_at_set_instant() {
+  constexpr unsigned long kNoSlackNs = 1;
+  constexpr long kAfterSecondNs = 1'234'567;
+  ::prctl(PR_SET_TIMERSLACK, kNoSlackNs);
+  timespec at{};
+  ::clock_gettime(CLOCK_MONOTONIC, &at);
+  at = {.tv_sec = at.tv_sec + 1, .tv_nsec = kAfterSecondNs};
+  const int error = ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr);
+  return error == 0 ? absl::OkStatus() : base::errno_status("wait", "a set instant", error);
 }
 
 void record_machine(v1::Environment& environment) {
@@ -78,6 +95,7 @@ absl::Status run_client(const v1::TrialSpec& spec, const Bed& bed, std::chrono::
   probe.endpoint = bed.listen().endpoint;
   probe.read_pause = bed.read_pause();
   HOPYARD_ASSIGN_OR_RETURN(probe.socket, bed.client_socket());
+  if (result.environment().clock() == kVirtual) HOPYARD_RETURN_IF_ERROR(begin_at_set_instant());
   const int fd = probe.socket.get();  // stays open as long as the probe calls back
   probe.settled = [&] { snapshots.Update(bed.snapshot("before", fd, result)); };
   probe.completed = [&] {

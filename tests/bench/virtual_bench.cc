@@ -11,6 +11,7 @@
 #include "execute/execution.h"
 #include "fmt/format.h"
 #include "hopyard/v1/worker.pb.h"
+#include "run/guest_seed.h"
 #include "run/trial_digest.h"
 
 namespace hopyard {
@@ -95,7 +96,7 @@ int measure(const execute::KernelOption& kernel, v1::TrialSpec spec, int repeats
   for (int i = 0; i < repeats; ++i) {
     const uint64_t seed = own_seeds ? 1000 + static_cast<uint64_t>(i) * 7919 : 11;
     spec.set_seed(seed);
-    const auto measured = run_once(kernel, spec, seed);
+    const auto measured = run_once(kernel, spec, run::guest_seed(spec));
     if (!measured.ok()) {
       fmt::print(stderr, "{}\n", std::string(measured.status().message()));
       return 1;
@@ -119,6 +120,7 @@ int measure(const execute::KernelOption& kernel, v1::TrialSpec spec, int repeats
                  result.environment().clock());
   }
   if (completions.empty()) return 1;
+  fmt::print("digest of the first: {}\n", run::trial_digest(first));
   fmt::print(
       "{} repeats: {} digests; complete {} .. {} ns (spread {}); wall medians: boot {:.0f} ms, trial {:.0f} "
       "ms, end {:.0f} ms\n",
