@@ -18,12 +18,17 @@ const char* execution_of(const v1::Hello& hello) { return hello.guest() ? kGuest
 
 }  // namespace
 
-v1::TrialSpec Recorder::spec_for(const store::PlannedRow& row) const {
-  v1::TrialSpec spec = plan::trial_spec(campaign_.campaign, row.planned);
+v1::TrialSpec trial_order(const v1::Campaign& campaign, const store::PlannedRow& row,
+                          const v1::ServerBuild& build) {
+  v1::TrialSpec spec = plan::trial_spec(campaign, row.planned);
   spec.set_trial_id(row.trial_id);
-  *spec.mutable_build() = variants_.at(variant_of(row)).build;
+  *spec.mutable_build() = build;
   spec.set_request_timeout_ns(static_cast<uint64_t>(request_patience_for(spec).count()));
   return spec;
+}
+
+v1::TrialSpec Recorder::spec_for(const store::PlannedRow& row) const {
+  return trial_order(campaign_.campaign, row, variants_.at(variant_of(row)).build);
 }
 
 absl::Status Recorder::on_hello(const std::string& kernel, const v1::Hello& hello) {

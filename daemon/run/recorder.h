@@ -17,6 +17,10 @@
 
 namespace hopyard::run {
 
+// The worker's order for a planned trial, served by `build`.
+v1::TrialSpec trial_order(const v1::Campaign& campaign, const store::PlannedRow& row,
+                          const v1::ServerBuild& build);
+
 // Thread-safe.
 class Recorder {
  public:

@@ -3,10 +3,10 @@
 #include "run/replay.h"
 
 #include "fmt/format.h"
-#include "plan/schedule.h"
 #include "run/guest_seed.h"
 #include "run/lane.h"
 #include "run/patience.h"
+#include "run/recorder.h"
 #include "run/trial_digest.h"
 
 namespace hopyard::run {
@@ -69,9 +69,7 @@ absl::StatusOr<v1::ReplayResponse> replay_trial(const store::Store& store, Works
   if (served == nullptr) return refuse(trial_id, "its campaign has no case of that name");
   HOPYARD_ASSIGN_OR_RETURN(const auto kernel, same_kernel(machine, trial_id, stored));
   HOPYARD_ASSIGN_OR_RETURN(const ReadyVariant ready, workshop.make_ready(served->variant(), {}, stop));
-  v1::TrialSpec spec = plan::trial_spec(campaign.campaign, stored.planned());
-  spec.set_trial_id(trial_id);
-  *spec.mutable_build() = ready.build;
+  const v1::TrialSpec spec = trial_order(campaign.campaign, {trial_id, stored.planned()}, ready.build);
   v1::ReplayResponse response;
   HOPYARD_ASSIGN_OR_RETURN(*response.mutable_result(), run_alone(kernel, spec, stop));
   response.set_trial_id(trial_id);
