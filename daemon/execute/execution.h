@@ -106,6 +106,7 @@ class WorkerSession {
                                                                    const Starter& starter,
                                                                    base::Deadline deadline);
   absl::Status await_hello(base::Deadline deadline);
+  absl::Status await_bytes(base::Deadline deadline) const;
   std::string log_tail() const;
 
   base::Child guard_;

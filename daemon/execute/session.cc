@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starting, talking to and ending one worker.
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -159,7 +160,20 @@ absl::Status WorkerSession::send(const v1::ToWorker& message) {
   return sent.ok() || absl::IsInvalidArgument(sent) ? sent : ended(sent);
 }
 
+// Where the machine forbids namespaces, helpers of a killed guest may go on holding its end of the pipe: the
+// guard's own end then tells that nothing more comes.
+absl::Status WorkerSession::await_bytes(base::Deadline deadline) const {
+  if (decoder_.pending_bytes() > 0) return absl::OkStatus();
+  pollfd events[] = {{from_worker_.get(), POLLIN, 0}, {guard_.pidfd(), POLLIN, 0}};
+  while (::poll(events, 2, deadline.poll_ms()) < 0) {
+    if (errno != EINTR) return base::errno_status("poll", "worker");
+  }
+  const bool only_its_end = events[0].revents == 0 && events[1].revents != 0;
+  return only_its_end ? absl::OutOfRangeError("read frame: stream: its guard has ended") : absl::OkStatus();
+}
+
 absl::StatusOr<v1::FromWorker> WorkerSession::receive(base::Deadline deadline) {
+  if (const absl::Status bytes = await_bytes(deadline); !bytes.ok()) return ended(bytes);
   const auto frame = base::read_frame(from_worker_.get(), decoder_, deadline);
   if (absl::IsOutOfRange(frame.status()) || absl::IsDataLoss(frame.status())) return ended(frame.status());
   if (!frame.ok()) return frame.status();
