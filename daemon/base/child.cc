@@ -23,6 +23,8 @@ extern char** environ;
 namespace hopyard::base {
 namespace {
 
+constexpr std::chrono::seconds kKillPatience{10};  // a killed process ends in milliseconds, unless it cannot
+
 struct Prepared {
   std::vector<char*> argv;
   std::vector<char*> envp;
@@ -130,10 +132,16 @@ Child& Child::operator=(Child&& other) noexcept {
 
 Child::~Child() { kill_and_reap(); }
 
+// A process that waits inside the kernel, for a disk that does not answer, does not end by KILL either: it is
+// left to whoever reaps for this process.
 void Child::kill_and_reap() noexcept {
   if (pid_ < 0 || exit_) return;
   ::kill(pid_, SIGKILL);  // not yet reaped, so the pid is still its
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  const Deadline deadline(kKillPatience);
+  pollfd ended{pidfd_.get(), POLLIN, 0};
+  while (pidfd_.valid() && ::poll(&ended, 1, deadline.poll_ms()) < 0 && errno == EINTR) {
+  }
+  while (::waitpid(pid_, nullptr, pidfd_.valid() ? WNOHANG : 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
 }
@@ -175,7 +183,7 @@ absl::StatusOr<ChildExit> Child::stop(std::chrono::nanoseconds grace, int number
     if (ended.ok() || !absl::IsDeadlineExceeded(ended.status())) return ended;
   }
   HOPYARD_RETURN_IF_ERROR(signal(SIGKILL));
-  return wait(std::chrono::seconds(10));
+  return wait(kKillPatience);
 }
 
 void adopt_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }

@@ -47,7 +47,7 @@ class Child {
 
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;
-  // An unreaped child is killed (KILL) and reaped.
+  // An unreaped child is killed (KILL) and reaped; one that does not end within ten seconds is left behind.
   ~Child();
 
   pid_t pid() const { return pid_; }

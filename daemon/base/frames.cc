@@ -60,15 +60,32 @@ absl::Status write_frame(int fd, std::string_view payload) {
   return write_all(fd, encode_frame(payload));
 }
 
+absl::Status write_frame(int fd, std::string_view payload, const Deadline& deadline) {
+  if (payload.size() > kMaxFrameBytes) return write_frame(fd, payload);
+  const std::string frame = encode_frame(payload);
+  for (std::string_view left = frame; !left.empty();) {
+    pollfd ready{fd, POLLOUT, 0};
+    const int n = ::poll(&ready, 1, deadline.poll_ms());
+    if (n < 0 && errno != EINTR) return errno_status("poll", "frame stream");
+    if (n == 0) return absl::DeadlineExceededError("write frame: stream: not taken in time");
+    const ssize_t took = ::write(fd, left.data(), left.size());
+    if (took < 0 && errno != EINTR && errno != EAGAIN) return errno_status("write", "frame stream");
+    if (took > 0) left.remove_prefix(static_cast<size_t>(took));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::string> read_frame(int fd, FrameDecoder& decoder, const Deadline& deadline) {
   char buffer[65536];
-  while (true) {
+  for (bool first = true;; first = false) {
     if (auto payload = decoder.next()) return *std::move(payload);
     HOPYARD_RETURN_IF_ERROR(decoder.feed({}));  // a second frame in the same read may be the broken one
     pollfd ready{fd, POLLIN, 0};
     const int n = ::poll(&ready, 1, deadline.poll_ms());
     if (n < 0 && errno != EINTR) return errno_status("poll", "frame stream");
-    if (n == 0) return absl::DeadlineExceededError("read frame: stream: nothing in time");
+    // Also while bytes drip in; what lies there already is read once, however late it is asked for.
+    if (n == 0 || (!first && deadline.passed()))
+      return absl::DeadlineExceededError("read frame: stream: no whole frame in time");
     if (n < 0) continue;
     const ssize_t got = ::read(fd, buffer, sizeof buffer);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;

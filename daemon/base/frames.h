@@ -38,6 +38,8 @@ class FrameDecoder {
 
 // Blocking helpers on a pipe or raw serial line.
 absl::Status write_frame(int fd, std::string_view payload);
+// The same on a non-blocking descriptor. DEADLINE_EXCEEDED if the reader does not take all of it in time.
+absl::Status write_frame(int fd, std::string_view payload, const Deadline& deadline);
 // The next payload. DEADLINE_EXCEEDED in time; OUT_OF_RANGE at end of stream between frames; DATA_LOSS inside
 // one.
 absl::StatusOr<std::string> read_frame(int fd, FrameDecoder& decoder, const Deadline& deadline);

@@ -71,12 +71,14 @@ auto in_namespace(const ServerSpec& spec, Function function) {
 }
 
 absl::Status check_config(const ServerSpec& spec) {
-  HOPYARD_ASSIGN_OR_RETURN(auto checked, in_namespace(spec, [&spec] {
-                             return base::run_command(command(spec, {"-t"}), spec.start_timeout);
-                           }));
-  if (checked.exit.clean()) return absl::OkStatus();
+  const auto checked =
+      in_namespace(spec, [&spec] { return base::run_command(command(spec, {"-t"}), spec.start_timeout); });
+  if (absl::IsDeadlineExceeded(checked.status()))
+    return absl::AbortedError(fmt::format("check nginx configuration: {}: no end in time", spec.nginx_path));
+  if (!checked.ok()) return checked.status();
+  if (checked->exit.clean()) return absl::OkStatus();
   return absl::AbortedError(fmt::format("check nginx configuration: {}: {}: {}", spec.nginx_path,
-                                        checked.exit.describe(), checked.output));
+                                        checked->exit.describe(), checked->output));
 }
 
 // True once a connection was accepted into the listening socket's queue.

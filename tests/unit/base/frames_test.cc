@@ -2,6 +2,11 @@
 // Frames survive any cutting of the stream, and a broken length ends it.
 #include "base/frames.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <thread>
+
 #include "base/fd.h"
 #include "gtest/gtest.h"
 
@@ -47,6 +52,39 @@ TEST(ReadFrame, GivesUpAtTheDeadline) {
   FrameDecoder decoder;
   EXPECT_TRUE(absl::IsDeadlineExceeded(
       read_frame(pipe->read.get(), decoder, Deadline{std::chrono::milliseconds(1)}).status()));
+}
+
+TEST(ReadFrame, GivesUpAtTheDeadlineThoughBytesDripIn) {
+  auto pipe = make_pipe();
+  ASSERT_EQ(::fcntl(pipe->read.get(), F_SETFL, O_NONBLOCK), 0);
+  ASSERT_TRUE(write_all(pipe->write.get(), std::string("\4\0\0\0", 4)).ok());  // 64 MiB are to come
+  std::jthread dripper([&pipe](std::stop_token done) {
+    while (!done.stop_requested() && write_all(pipe->write.get(), "x").ok()) {
+    }
+  });
+  FrameDecoder decoder;
+  const absl::Status status =
+      read_frame(pipe->read.get(), decoder, Deadline{std::chrono::milliseconds(20)}).status();
+  EXPECT_TRUE(absl::IsDeadlineExceeded(status)) << status;
+  dripper.request_stop();
+  // Its last byte may wait for room.
+  for (char bytes[4096]; ::read(pipe->read.get(), bytes, sizeof bytes) > 0;) {
+  }
+}
+
+TEST(ReadFrame, GivesWhatLiesThereHoweverLateItIsAskedFor) {
+  auto pipe = make_pipe();
+  ASSERT_TRUE(write_frame(pipe->write.get(), "whole").ok());
+  FrameDecoder decoder;
+  EXPECT_EQ(read_frame(pipe->read.get(), decoder, Deadline{std::chrono::nanoseconds(0)}).value(), "whole");
+}
+
+TEST(WriteFrame, GivesUpOnAReaderThatTakesNothing) {
+  auto pipe = make_pipe();
+  ASSERT_EQ(::fcntl(pipe->write.get(), F_SETFL, O_NONBLOCK), 0);
+  const std::string large(1 << 20, 'x');
+  EXPECT_TRUE(absl::IsDeadlineExceeded(
+      write_frame(pipe->write.get(), large, Deadline{std::chrono::milliseconds(20)})));
 }
 
 }  // namespace
