@@ -23,6 +23,7 @@
 #include "rpc/server.h"
 #include "run/machine.h"
 #include "run/runner.h"
+#include "run/tool_version.h"
 #include "run/workshop.h"
 #include "spdlog/sinks/stdout_sinks.h"
 #include "spdlog/spdlog.h"
@@ -107,7 +108,7 @@ absl::Status start(Daemon& daemon, const Arguments& arguments, const Bell& bell)
         return machine.run_gate(job, stop);
       });
   run::RunnerOptions options{
-      .tool_version = "hopyard " HOPYARD_VERSION,
+      .tool_version = run::tool_version(HOPYARD_VERSION),
       .record_figures = [&store =
                              *daemon.store](const std::string& id) { return rpc::record_figures(store, id); },
       .on_idle = [&bell] { bell.ring(); }};

@@ -142,6 +142,13 @@ grpc::Status Service::Summary(grpc::ServerContext*, const v1::CampaignRef* reque
                      : status;
 }
 
+grpc::Status Service::Diagnostics(grpc::ServerContext*, const v1::CampaignRef* request,
+                                  v1::DiagnosticsResponse* response) {
+  auto status = give(rooms_.store.diagnostics(request->campaign_id()), *response);
+  return status.ok() ? give(rooms_.store.status(request->campaign_id()), *response->mutable_status())
+                     : status;
+}
+
 grpc::Status Service::Compare(grpc::ServerContext*, const v1::CompareRequest* request,
                               v1::CompareResponse* response) {
   auto status = give(rooms_.store.status(request->campaign_id()), *response->mutable_status());
@@ -157,8 +164,8 @@ grpc::Status Service::Trial(grpc::ServerContext*, const v1::TrialRequest* reques
 
 grpc::Status Service::Replay(grpc::ServerContext*, const v1::TrialRequest* request,
                              v1::ReplayResponse* response) {
-  return give(run::replay_trial(rooms_.store, rooms_.workshop, rooms_.machine, request->trial_id(),
-                                std::stop_token()),
+  return give(run::replay_trial(rooms_.store, rooms_.workshop, rooms_.machine, rooms_.runner.tool_version(),
+                                request->trial_id(), std::stop_token()),
               *response);
 }
 

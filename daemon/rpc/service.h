@@ -31,6 +31,7 @@ class Service final : public v1::Hopyard::Service {
   grpc::Status Cancel(grpc::ServerContext*, const v1::CampaignRef*, v1::CampaignStatus*) override;
   grpc::Status Resume(grpc::ServerContext*, const v1::CampaignRef*, v1::CampaignStatus*) override;
   grpc::Status Summary(grpc::ServerContext*, const v1::CampaignRef*, v1::SummaryResponse*) override;
+  grpc::Status Diagnostics(grpc::ServerContext*, const v1::CampaignRef*, v1::DiagnosticsResponse*) override;
   grpc::Status Compare(grpc::ServerContext*, const v1::CompareRequest*, v1::CompareResponse*) override;
   grpc::Status Trial(grpc::ServerContext*, const v1::TrialRequest*, v1::TrialResponse*) override;
   grpc::Status Replay(grpc::ServerContext*, const v1::TrialRequest*, v1::ReplayResponse*) override;

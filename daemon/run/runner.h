@@ -50,6 +50,7 @@ class Runner {
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
+  const std::string& tool_version() const { return options_.tool_version; }
   // Reads, checks and plans; stores nothing.
   absl::StatusOr<Planned> validate(const v1::CampaignText& text) const;
   // Stores and queues; nothing is stored where there are problems.

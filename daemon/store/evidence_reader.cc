@@ -5,8 +5,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "hopyard/v1/result.pb.h"
 #include "store/sqlite.h"
+#include "store/store.h"
 #include "store/words.h"
 
 namespace hopyard::store {
@@ -39,6 +41,7 @@ class EvidenceReader {
     HOPYARD_RETURN_IF_ERROR(server(result));
     HOPYARD_RETURN_IF_ERROR(sockets(result));
     HOPYARD_RETURN_IF_ERROR(qdiscs(result));
+    HOPYARD_RETURN_IF_ERROR(router(result));
     return environment(result);
   }
 
@@ -274,6 +277,44 @@ class EvidenceReader {
         });
   }
 
+  absl::Status router(v1::TrialResult& result) {
+    HOPYARD_RETURN_IF_ERROR(
+        each("SELECT direction.content, arrived_packets, departed_packets, queue_drops, unseen_packets, "
+             "incomplete FROM router_traffic JOIN text direction ON direction.text_no = direction_text"
+             " WHERE trial_no = ? ORDER BY seq",
+             [&](Columns row) {
+               v1::RouterTraffic& traffic = *result.add_router();
+               traffic.set_direction(row.text());
+               traffic.set_arrived_packets(row.u64());
+               traffic.set_departed_packets(row.u64());
+               traffic.set_queue_drops(row.u64());
+               traffic.set_unseen_packets(row.u64());
+               traffic.set_incomplete(row.text());
+             }));
+    bool astray = false;
+    HOPYARD_RETURN_IF_ERROR(each(
+        "SELECT seq, ordinal, arrived_ns, ip_protocol, ip_bytes, flags, sequence, payload_bytes, repeated"
+        " FROM router_drop WHERE trial_no = ? ORDER BY seq, ordinal",
+        [&](Columns row) {
+          const int64_t seq = row.integer();
+          astray |= seq < 0 || seq >= result.router_size();
+          if (!astray) add_drop(row, *result.mutable_router(static_cast<int>(seq)));
+        }));
+    return astray ? rows_astray("direction") : absl::OkStatus();
+  }
+
+  static void add_drop(Columns row, v1::RouterTraffic& traffic) {
+    v1::Drop& drop = *traffic.add_drops();
+    drop.set_ordinal(row.u32());
+    drop.set_arrived_ns(row.integer());
+    drop.set_ip_protocol(row.u32());
+    drop.set_ip_bytes(row.u32());
+    drop.set_flags(row.u32());
+    drop.set_sequence(row.u64());
+    drop.set_payload_bytes(row.u32());
+    drop.set_repeated(row.boolean());
+  }
+
   absl::Status environment(v1::TrialResult& result) {
     HOPYARD_RETURN_IF_ERROR(
         each("SELECT release.content, version.content, clock.content, filters, load_1m, namespaces_gone FROM "
@@ -373,6 +414,33 @@ absl::StatusOr<std::optional<v1::TrialResult>> read_result(Connection& connectio
   result->set_finished_ns(find.integer(4));
   HOPYARD_RETURN_IF_ERROR(EvidenceReader(connection, find.integer(0)).read(*result));
   return result;
+}
+
+absl::StatusOr<Provenance> read_provenance(Connection& connection, std::string_view trial_id) {
+  Statement find = connection.prepare(
+      "SELECT execution, kernel, tool_version, variant, variant_sha256, nginx_path, inputs, binary_sha256,"
+      " fragment_bytes, early_fragment_bytes, early_budget_bytes, transitions, settings"
+      " FROM v_provenance WHERE trial_id = ?");
+  HOPYARD_ASSIGN_OR_RETURN(const bool found, find.bind(trial_id).step());
+  if (!found) {
+    return absl::NotFoundError(absl::StrCat("trial \"", absl::string_view(trial_id.data(), trial_id.size()),
+                                            "\" has no outcome"));
+  }
+  Columns row(find);
+  Provenance provenance{
+      .execution = row.text(), .kernel_release = row.text(), .tool_version = row.text()};
+  provenance.build.set_variant(row.text());
+  provenance.build.set_sha256(row.text());
+  provenance.build.set_nginx_path(row.text());
+  provenance.inputs = absl::StrSplit(row.text(), '\n');
+  provenance.binary_sha256 = row.text();
+  v1::RecordPolicy& records = *provenance.build.mutable_records();
+  records.set_fragment_bytes(row.u32());
+  records.set_early_fragment_bytes(row.u32());
+  records.set_early_budget_bytes(row.u32());
+  records.set_transitions(row.u32());
+  records.set_settings(row.u32());
+  return provenance;
 }
 
 }  // namespace hopyard::store

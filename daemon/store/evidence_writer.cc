@@ -67,6 +67,7 @@ class EvidenceWriter {
     if (result.has_server()) HOPYARD_RETURN_IF_ERROR(server(result.server()));
     for (int i = 0; i < result.sockets_size(); ++i) HOPYARD_RETURN_IF_ERROR(socket(i, result.sockets(i)));
     for (int i = 0; i < result.qdiscs_size(); ++i) HOPYARD_RETURN_IF_ERROR(qdisc(i, result.qdiscs(i)));
+    for (int i = 0; i < result.router_size(); ++i) HOPYARD_RETURN_IF_ERROR(router(i, result.router(i)));
     if (result.has_environment()) HOPYARD_RETURN_IF_ERROR(environment(result.environment()));
     return absl::OkStatus();
   }
@@ -244,6 +245,32 @@ class EvidenceWriter {
         .add(qdisc.backlog_packets())
         .add(qdisc.stats_json())
         .insert();
+  }
+
+  absl::Status router(int place, const v1::RouterTraffic& traffic) {
+    HOPYARD_RETURN_IF_ERROR(row("INSERT INTO router_traffic VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+                                .add(place)
+                                .shared(traffic.direction())
+                                .add(traffic.arrived_packets())
+                                .add(traffic.departed_packets())
+                                .add(traffic.queue_drops())
+                                .add(traffic.unseen_packets())
+                                .add(traffic.incomplete())
+                                .insert());
+    for (const v1::Drop& drop : traffic.drops()) {
+      HOPYARD_RETURN_IF_ERROR(row("INSERT INTO router_drop VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+                                  .add(place)
+                                  .add(drop.ordinal())
+                                  .instant(drop.arrived_ns())
+                                  .add(drop.ip_protocol())
+                                  .add(drop.ip_bytes())
+                                  .add(drop.flags())
+                                  .add(drop.sequence())
+                                  .add(drop.payload_bytes())
+                                  .add(drop.repeated())
+                                  .insert());
+    }
+    return absl::OkStatus();
   }
 
   absl::Status environment(const v1::Environment& environment) {

@@ -24,6 +24,7 @@ class Order {
     for (const v1::Workload& workload : campaign.workloads()) {
       place("workload", workload.name());
       for (const std::string& metric : metric_names(workload)) place(workload.name(), metric);
+      for (const v1::Request& request : workload.requests()) place(workload.name(), request.name());
     }
   }
 
@@ -122,6 +123,40 @@ v1::PairFigure pair_of(const Statement& row) {
   return figure;
 }
 
+v1::CellFigure no_drop_cell_of(const Statement& row) {
+  v1::CellFigure figure;
+  figure.set_path(row.text(0));
+  figure.set_workload(row.text(1));
+  figure.set_case_name(row.text(2));
+  figure.set_metric(row.text(3));
+  figure.set_n(static_cast<uint32_t>(row.integer(4)));
+  if (!row.is_null(5)) figure.set_median_ns(row.real(5));
+  if (!row.is_null(6)) figure.set_min_ns(row.real(6));
+  if (!row.is_null(7)) figure.set_max_ns(row.real(7));
+  figure.set_kernel(row.text(8));
+  figure.set_clock(row.text(9));
+  figure.set_execution(row.text(10));
+  return figure;
+}
+
+v1::CellDiagnostic diagnostic_of(const Statement& row) {
+  v1::CellDiagnostic diagnostic;
+  diagnostic.set_path(row.text(0));
+  diagnostic.set_workload(row.text(1));
+  diagnostic.set_case_name(row.text(2));
+  diagnostic.set_role(row.text(3));
+  diagnostic.set_n(static_cast<uint32_t>(row.integer(4)));
+  if (!row.is_null(5)) diagnostic.set_drops_to_server(static_cast<uint64_t>(row.integer(5)));
+  if (!row.is_null(6)) diagnostic.set_drops_to_client(static_cast<uint64_t>(row.integer(6)));
+  diagnostic.set_without_drops(static_cast<uint32_t>(row.integer(7)));
+  diagnostic.set_median_ssl_write_retries(row.real(8));
+  if (!row.is_null(9)) diagnostic.set_median_unsent_bytes(row.real(9));
+  diagnostic.set_kernel(row.text(10));
+  diagnostic.set_clock(row.text(11));
+  diagnostic.set_execution(row.text(12));
+  return diagnostic;
+}
+
 CellKey key_of(const Statement& row) {
   return {row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5)};
 }
@@ -151,6 +186,44 @@ absl::StatusOr<std::vector<v1::CellFigure>> read_cells(Connection& connection, c
   sort_figures<v1::CellFigure>(figures, campaign.campaign,
                                [](const v1::CellFigure& f) -> const std::string& { return f.case_name(); });
   return figures;
+}
+
+absl::StatusOr<std::vector<v1::CellFigure>> read_no_drop_cells(Connection& connection,
+                                                               const CampaignRow& campaign) {
+  Statement select = connection.prepare(
+      "SELECT path, workload, case_name, metric, n, median_ns, min_ns, max_ns, kernel, clock, execution"
+      " FROM v_cell_no_drop WHERE campaign_id = ?");
+  select.bind(campaign.id);
+  std::vector<v1::CellFigure> figures;
+  while (true) {
+    HOPYARD_ASSIGN_OR_RETURN(const bool row, select.step());
+    if (!row) break;
+    figures.push_back(no_drop_cell_of(select));
+  }
+  sort_figures<v1::CellFigure>(figures, campaign.campaign,
+                               [](const v1::CellFigure& f) -> const std::string& { return f.case_name(); });
+  return figures;
+}
+
+absl::StatusOr<std::vector<v1::CellDiagnostic>> read_diagnostics(Connection& connection,
+                                                                 const CampaignRow& campaign) {
+  Statement select = connection.prepare(
+      "SELECT path, workload, case_name, role, n, drops_to_server, drops_to_client, without_drops,"
+      " median_ssl_write_retries, median_unsent_bytes, kernel, clock, execution"
+      " FROM v_cell_diagnostic WHERE campaign_id = ?");
+  select.bind(campaign.id);
+  std::vector<v1::CellDiagnostic> all;
+  while (true) {
+    HOPYARD_ASSIGN_OR_RETURN(const bool row, select.step());
+    if (!row) break;
+    all.push_back(diagnostic_of(select));
+  }
+  const Order order(campaign.campaign);
+  const auto key = [&](const v1::CellDiagnostic& d) {
+    return order.key(d.path(), d.workload(), d.case_name(), d.role(), d.kernel(), d.clock(), d.execution());
+  };
+  std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  return all;
 }
 
 absl::StatusOr<std::vector<CellSamples>> read_samples(Connection& connection, const CampaignRow& campaign) {

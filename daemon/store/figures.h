@@ -13,6 +13,11 @@ namespace hopyard::store {
 class Connection;
 
 absl::StatusOr<std::vector<v1::CellFigure>> read_cells(Connection& connection, const CampaignRow& campaign);
+// v_cell_no_drop and v_cell_diagnostic.
+absl::StatusOr<std::vector<v1::CellFigure>> read_no_drop_cells(Connection& connection,
+                                                               const CampaignRow& campaign);
+absl::StatusOr<std::vector<v1::CellDiagnostic>> read_diagnostics(Connection& connection,
+                                                                 const CampaignRow& campaign);
 absl::StatusOr<std::vector<CellSamples>> read_samples(Connection& connection, const CampaignRow& campaign);
 absl::StatusOr<std::vector<PairedSamples>> read_paired_samples(Connection& connection,
                                                                const CampaignRow& campaign,

@@ -16,7 +16,7 @@ namespace hopyard::store {
 namespace {
 
 // kSteps[n] makes version n + 1 of version n. Views are made anew after any step.
-constexpr std::array<const char*, kSchemaVersion> kSteps = {kSchemaSql};
+constexpr std::array<const char*, kSchemaVersion> kSteps = {kSchemaSql, kSchema2Sql};
 
 absl::Status make_folders(const std::filesystem::path& folder) {
   if (folder.empty() || std::filesystem::exists(folder)) return absl::OkStatus();

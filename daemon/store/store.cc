@@ -156,12 +156,31 @@ absl::StatusOr<v1::TrialResponse> Store::trial(std::string_view trial_id) const 
   });
 }
 
+absl::StatusOr<Provenance> Store::provenance(std::string_view trial_id) const {
+  return parts_->read("read provenance",
+                      [&](Connection& connection) { return read_provenance(connection, trial_id); });
+}
+
 absl::StatusOr<std::vector<v1::CellFigure>> Store::cells(std::string_view ref) const {
   return parts_->read_of(
       "read cells", ref,
       [](Connection& connection, const std::string& id) -> absl::StatusOr<std::vector<v1::CellFigure>> {
         HOPYARD_ASSIGN_OR_RETURN(const CampaignRow campaign, read_campaign(connection, id));
         return read_cells(connection, campaign);
+      });
+}
+
+absl::StatusOr<v1::DiagnosticsResponse> Store::diagnostics(std::string_view ref) const {
+  return parts_->read_of(
+      "read diagnostics", ref,
+      [](Connection& connection, const std::string& id) -> absl::StatusOr<v1::DiagnosticsResponse> {
+        HOPYARD_ASSIGN_OR_RETURN(const CampaignRow campaign, read_campaign(connection, id));
+        HOPYARD_ASSIGN_OR_RETURN(const auto cells, read_diagnostics(connection, campaign));
+        HOPYARD_ASSIGN_OR_RETURN(const auto without, read_no_drop_cells(connection, campaign));
+        v1::DiagnosticsResponse response;
+        response.mutable_cells()->Assign(cells.begin(), cells.end());
+        response.mutable_without_drops()->Assign(without.begin(), without.end());
+        return response;
       });
 }
 

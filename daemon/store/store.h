@@ -128,9 +128,13 @@ class Store {
   absl::StatusOr<std::vector<v1::TrialOutcome>> outcomes(std::string_view ref) const;
   // A planned trial and, if it has an outcome, the result as it was recorded.
   absl::StatusOr<v1::TrialResponse> trial(std::string_view trial_id) const;
+  // What a trial with an outcome ran with. NOT_FOUND if it has none.
+  absl::StatusOr<Provenance> provenance(std::string_view trial_id) const;
   // v_cell of one campaign; and the samples behind it.
   absl::StatusOr<std::vector<v1::CellFigure>> cells(std::string_view ref) const;
   absl::StatusOr<std::vector<CellSamples>> samples(std::string_view ref) const;
+  // v_cell_diagnostic and v_cell_no_drop of one campaign, read at one state of the database; no status.
+  absl::StatusOr<v1::DiagnosticsResponse> diagnostics(std::string_view ref) const;
   // For every path, workload and metric that both cases have. INVALID_ARGUMENT for a case the campaign has
   // not.
   absl::StatusOr<std::vector<PairedSamples>> paired_samples(std::string_view ref, std::string_view case_a,

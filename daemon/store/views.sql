@@ -120,6 +120,28 @@ SELECT t.trial_id, r.seq, r.stream, role.content AS role,
 FROM response r JOIN trial t USING (trial_no) JOIN text role ON role.text_no = r.role_text
   JOIN response first ON first.trial_no = r.trial_no AND first.seq = 0;
 
+-- What may explain a response's times. An SSL_write belongs to the newest request the server had parsed: on HTTP/2 it
+-- may carry an older one's bytes.
+CREATE VIEW v_response_detail AS
+SELECT t.trial_id, r.seq, r.stream, role.content AS role,
+  r.complete_ns - r.request_start_ns AS complete_ns,
+  r.complete_ns - first.request_start_ns AS complete_from_first_ns,
+  (SELECT COUNT(*) FROM ssl_write w WHERE w.trial_no = r.trial_no AND w.response = r.seq + 1) AS ssl_writes,
+  (SELECT COUNT(*) FROM ssl_write w WHERE w.trial_no = r.trial_no AND w.response = r.seq + 1 AND w.returned <= 0)
+    AS ssl_write_retries,
+  (SELECT v.value FROM socket_snapshot s JOIN socket_value v USING (trial_no, seq)
+   WHERE s.trial_no = r.trial_no AND s.at_text = (SELECT text_no FROM text WHERE content = 'request:' || role.content)
+     AND s.side_text = (SELECT text_no FROM text WHERE content = 'server')
+     AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'tcpi_notsent_bytes')) AS unsent_at_dispatch_bytes,
+  (SELECT v.value FROM socket_snapshot s JOIN socket_value v USING (trial_no, seq)
+   WHERE s.trial_no = r.trial_no AND s.at_text = (SELECT text_no FROM text WHERE content = 'request:' || role.content)
+     AND s.side_text = (SELECT text_no FROM text WHERE content = 'server')
+     AND v.figure_no = (SELECT figure_no FROM socket_figure WHERE name = 'wqueue')) AS queued_at_dispatch_bytes,
+  d.to_server AS drops_to_server, d.to_client AS drops_to_client, d.drops
+FROM response r JOIN trial t USING (trial_no) JOIN text role ON role.text_no = r.role_text
+  JOIN response first ON first.trial_no = r.trial_no AND first.seq = 0
+  JOIN v_trial_drops d ON d.trial_id = t.trial_id;
+
 CREATE VIEW v_tls_record AS
 SELECT t.trial_id, r.seq,
   CASE r.content WHEN 1 THEN 'handshake' WHEN 2 THEN 'data' WHEN 3 THEN 'post_handshake' WHEN 4 THEN 'alert' END AS content,
@@ -374,6 +396,47 @@ FROM qdisc_snapshot q JOIN trial t USING (trial_no) JOIN text at ON at.text_no =
   JOIN text kind ON kind.text_no = q.kind_text
   LEFT JOIN response first ON first.trial_no = q.trial_no AND first.seq = 0;
 
+-- Where a path is to lose packets.
+CREATE VIEW v_router AS
+SELECT t.trial_id, direction.content AS direction, r.arrived_packets, r.departed_packets, r.queue_drops,
+  (SELECT COUNT(*) FROM router_drop d WHERE d.trial_no = r.trial_no AND d.seq = r.seq) AS listed,
+  r.unseen_packets, r.incomplete
+FROM router_traffic r JOIN trial t USING (trial_no) JOIN text direction ON direction.text_no = r.direction_text;
+
+CREATE VIEW v_drop AS
+SELECT t.trial_id, direction.content AS direction, d.ordinal, d.arrived_ns - first.request_start_ns AS arrived_ns,
+  d.sequence AS tcp_seq,
+  d.sequence + d.payload_bytes + (d.flags & 1) + (d.flags >> 1 & 1) AS tcp_seq_end,
+  d.payload_bytes,
+  rtrim(CASE WHEN d.flags & 2 THEN 'SYN,' ELSE '' END || CASE WHEN d.flags & 1 THEN 'FIN,' ELSE '' END
+    || CASE WHEN d.flags & 4 THEN 'RST,' ELSE '' END || CASE WHEN d.flags & 8 THEN 'PSH,' ELSE '' END
+    || CASE WHEN d.flags & 16 THEN 'ACK,' ELSE '' END || CASE WHEN d.flags & 32 THEN 'URG,' ELSE '' END
+    || CASE WHEN d.flags & 64 THEN 'ECE,' ELSE '' END || CASE WHEN d.flags & 128 THEN 'CWR,' ELSE '' END, ',') AS flags,
+  d.ip_bytes, d.ip_protocol, d.repeated
+FROM router_drop d JOIN router_traffic r USING (trial_no, seq) JOIN trial t USING (trial_no)
+  JOIN text direction ON direction.text_no = r.direction_text
+  LEFT JOIN response first ON first.trial_no = d.trial_no AND first.seq = 0;
+
+-- netem's own counters when the last response was complete (the snapshot "after"); those of the lists also count what
+-- came later. `drops` is NULL where there is no netem.
+CREATE VIEW v_trial_drops AS
+WITH counter AS NOT MATERIALIZED (
+  SELECT q.trial_no, at.content AS at, q.drops,
+    CASE WHEN link.content LIKE 'router-s%' THEN q.drops END AS to_server,
+    CASE WHEN link.content LIKE 'router-c%' THEN q.drops END AS to_client
+  FROM qdisc_snapshot q JOIN text at ON at.text_no = q.at_text JOIN text link ON link.text_no = q.link_text
+  WHERE q.kind_text = (SELECT text_no FROM text WHERE content = 'netem'))
+SELECT t.trial_id,
+  (SELECT SUM(to_server) FROM counter n WHERE n.trial_no = o.trial_no AND n.at = 'after') AS to_server,
+  (SELECT SUM(to_client) FROM counter n WHERE n.trial_no = o.trial_no AND n.at = 'after') AS to_client,
+  (SELECT SUM(drops) FROM counter n WHERE n.trial_no = o.trial_no AND n.at = 'after') AS drops,
+  (SELECT SUM(drops) FROM counter n WHERE n.trial_no = o.trial_no AND n.at = 'before') AS before_requests,
+  (SELECT SUM(queue_drops) FROM router_traffic r WHERE r.trial_no = o.trial_no) AS until_end,
+  CASE WHEN EXISTS (SELECT 1 FROM router_traffic r WHERE r.trial_no = o.trial_no)
+       THEN (SELECT COUNT(*) FROM router_drop d WHERE d.trial_no = o.trial_no) END AS listed,
+  (SELECT MIN(r.incomplete = '') FROM router_traffic r WHERE r.trial_no = o.trial_no) AS list_complete
+FROM outcome o JOIN trial t USING (trial_no);
+
 CREATE VIEW v_environment AS
 SELECT t.trial_id, release.content AS kernel_release, version.content AS kernel_version, clock.content AS clock,
   e.load_1m, e.filters, e.namespaces_gone,
@@ -444,6 +507,64 @@ SELECT f.campaign_id, cell.path, cell.workload, cell.case_name, metric.name AS m
   NULLIF(host.kernel_release, '') AS kernel, host.clock, host.execution
 FROM figure f JOIN cell USING (cell_no) JOIN metric USING (metric_no) JOIN host USING (host_no)
 WHERE f.lost IS NOT NULL;
+
+-- v_cell's medians over the trials of lossy paths in which netem dropped nothing until the last response was complete.
+-- A selection by what happened: it shows what the rest lost time to, and compares nothing that was controlled.
+CREATE VIEW v_cell_no_drop AS
+WITH
+  value AS (
+    SELECT c.campaign_id, s.cell_no, s.metric_no, s.host_no,
+      CASE WHEN (SELECT SUM(q.drops) FROM qdisc_snapshot q
+                 WHERE q.trial_no = s.trial_no AND q.at_text = (SELECT text_no FROM text WHERE content = 'after')
+                   AND q.kind_text = (SELECT text_no FROM text WHERE content = 'netem')) = 0
+           THEN s.value_ns END AS value_ns
+    FROM campaign c JOIN cell USING (campaign_no) JOIN sample s USING (cell_no)
+    WHERE EXISTS (SELECT 1 FROM json_each(c.campaign_json, '$.paths') p
+                  WHERE json_extract(p.value, '$.name') = cell.path AND json_extract(p.value, '$.loss') > 0)),
+  ranked AS (
+    SELECT *,
+      ROW_NUMBER() OVER (PARTITION BY campaign_id, cell_no, metric_no, host_no ORDER BY value_ns NULLS LAST) AS rank,
+      COUNT(value_ns) OVER (PARTITION BY campaign_id, cell_no, metric_no, host_no) AS n
+    FROM value)
+SELECT r.campaign_id, cell.path, cell.workload, cell.case_name, metric.name AS metric, MAX(r.n) AS n,
+  COUNT(*) AS passed,
+  AVG(CASE WHEN r.rank IN ((r.n + 1) / 2, (r.n + 2) / 2) THEN r.value_ns END) AS median_ns,
+  MIN(r.value_ns) AS min_ns, MAX(r.value_ns) AS max_ns,
+  NULLIF(host.kernel_release, '') AS kernel, host.clock, host.execution
+FROM ranked r JOIN cell USING (cell_no) JOIN metric USING (metric_no) JOIN host USING (host_no)
+GROUP BY r.campaign_id, r.cell_no, r.metric_no, r.host_no;
+
+-- v_response_detail over a cell's passed trials.
+CREATE VIEW v_cell_diagnostic AS
+WITH
+  value AS (
+    SELECT c.campaign_id, t.cell_no, o.host_no, d.seq, d.role, d.ssl_write_retries, d.unsent_at_dispatch_bytes,
+      d.queued_at_dispatch_bytes, d.drops_to_server, d.drops_to_client, d.drops
+    FROM campaign c JOIN cell USING (campaign_no) JOIN trial t USING (cell_no) JOIN outcome o USING (trial_no)
+      JOIN v_response_detail d USING (trial_id)
+    WHERE o.verdict = 'passed'),
+  ranked AS (
+    SELECT *,
+      ROW_NUMBER() OVER (PARTITION BY campaign_id, cell_no, host_no, seq ORDER BY ssl_write_retries) AS retries_rank,
+      ROW_NUMBER() OVER (PARTITION BY campaign_id, cell_no, host_no, seq ORDER BY unsent_at_dispatch_bytes NULLS LAST)
+        AS unsent_rank,
+      ROW_NUMBER() OVER (PARTITION BY campaign_id, cell_no, host_no, seq ORDER BY queued_at_dispatch_bytes NULLS LAST)
+        AS queued_rank,
+      COUNT(*) OVER (PARTITION BY campaign_id, cell_no, host_no, seq) AS n,
+      COUNT(unsent_at_dispatch_bytes) OVER (PARTITION BY campaign_id, cell_no, host_no, seq) AS unsent_n,
+      COUNT(queued_at_dispatch_bytes) OVER (PARTITION BY campaign_id, cell_no, host_no, seq) AS queued_n
+    FROM value)
+SELECT r.campaign_id, cell.path, cell.workload, cell.case_name, r.seq, MAX(r.role) AS role, MAX(r.n) AS n,
+  SUM(r.drops_to_server) AS drops_to_server, SUM(r.drops_to_client) AS drops_to_client,
+  COALESCE(SUM(r.drops = 0), 0) AS without_drops,
+  AVG(CASE WHEN r.retries_rank IN ((r.n + 1) / 2, (r.n + 2) / 2) THEN r.ssl_write_retries END) AS median_ssl_write_retries,
+  AVG(CASE WHEN r.unsent_rank IN ((r.unsent_n + 1) / 2, (r.unsent_n + 2) / 2) THEN r.unsent_at_dispatch_bytes END)
+    AS median_unsent_bytes,
+  AVG(CASE WHEN r.queued_rank IN ((r.queued_n + 1) / 2, (r.queued_n + 2) / 2) THEN r.queued_at_dispatch_bytes END)
+    AS median_queued_bytes,
+  NULLIF(host.kernel_release, '') AS kernel, host.clock, host.execution
+FROM ranked r JOIN cell USING (cell_no) JOIN host USING (host_no)
+GROUP BY r.campaign_id, r.cell_no, r.host_no, r.seq;
 
 CREATE VIEW v_pair AS
 SELECT c.campaign_id, p.path, p.workload, p.case_a, p.case_b, p.metric, p.n, p.median_diff_ns, p.hl_ns, p.ci_low_ns,

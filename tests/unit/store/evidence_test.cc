@@ -53,6 +53,20 @@ TEST_F(Evidence, WithEmptyPartsIsNotTakenForMissingParts) {
   expect_round_trip(result);
 }
 
+TEST_F(Evidence, ComesWithWhatTheTrialRanWith) {
+  const Provenance recorded = guest_provenance();
+  ASSERT_OK(store_->record_trial("c1", h1_result(trial_, 5), recorded));
+  const auto back = store_->provenance(trial_);
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(back->execution, recorded.execution);
+  EXPECT_EQ(back->kernel_release, recorded.kernel_release);
+  EXPECT_EQ(back->tool_version, recorded.tool_version);
+  EXPECT_EQ(back->inputs, recorded.inputs);
+  EXPECT_EQ(back->binary_sha256, recorded.binary_sha256);
+  EXPECT_TRUE(MessageDifferencer::Equals(back->build, recorded.build));
+  EXPECT_TRUE(absl::IsNotFound(store_->provenance(trial_id("c1", "A", "h1-128k", 0)).status()));
+}
+
 TEST_F(Evidence, OfAPlannedTrialWithoutOutcomeIsAbsent) {
   const auto planned = store_->trial(trial_);
   ASSERT_TRUE(planned.ok()) << planned.status();

@@ -247,7 +247,7 @@ TEST_F(Faults, ANewerSchemaIsLeftAlone) {
   const absl::Status status = Store::open(path()).status();
   EXPECT_TRUE(absl::IsFailedPrecondition(status));
   EXPECT_EQ(status.message(),
-            "open database: " + path() + ": written by a newer Hopyard (schema 99; this one knows up to 1)");
+            "open database: " + path() + ": written by a newer Hopyard (schema 99; this one knows up to 2)");
 }
 
 TEST(ForeignFile, OfAnotherProgramIsLeftAlone) {

@@ -2,6 +2,7 @@
 // The views' names and columns are a contract, are documented, and count times from where they say.
 #include <fstream>
 #include <map>
+#include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -146,6 +147,144 @@ TEST_F(Views, CountTimesFromTheRequestTheySay) {
             "18446744073709551615\n");
 }
 
+v1::QdiscSnapshot netem(const std::string& at, const std::string& link, uint64_t drops) {
+  v1::QdiscSnapshot snapshot;
+  snapshot.set_at(at);
+  snapshot.set_namespace_("router");
+  snapshot.set_link(link);
+  snapshot.set_kind("netem");
+  snapshot.set_drops(drops);
+  return snapshot;
+}
+
+// `lost` packets towards the client are dropped after the handshake, one towards the server within it.
+void add_drops(v1::TrialResult& result, uint64_t lost) {
+  *result.add_qdiscs() = netem("before", "router-c7", 0);
+  *result.add_qdiscs() = netem("before", "router-s7", 1);
+  *result.add_qdiscs() = netem("after", "router-c7", lost);
+  *result.add_qdiscs() = netem("after", "router-s7", 1);
+}
+
+TEST_F(Views, ListWhatTheRouterDroppedByDirection) {
+  v1::TrialResult result = h1_result(trial_id("c1", "A", "h1-128k", 0), 900);
+  add_drops(result, 1);
+  v1::RouterTraffic& back = *result.add_router();
+  back.set_direction("to_client");
+  back.set_arrived_packets(12);
+  back.set_departed_packets(10);
+  back.set_queue_drops(2);
+  v1::Drop& data = *back.add_drops();
+  data.set_ordinal(5);
+  data.set_arrived_ns(result.client().responses(0).request_start_ns() + 70);
+  data.set_ip_protocol(6);
+  data.set_ip_bytes(1500);
+  data.set_flags(0x18);
+  data.set_sequence(1449);
+  data.set_payload_bytes(1448);
+  v1::Drop& end = *back.add_drops();
+  end.set_ordinal(12);
+  end.set_flags(0x11);
+  end.set_sequence(5000);
+  end.set_repeated(true);
+  result.add_router()->set_direction("to_server");
+  result.mutable_router(1)->set_incomplete("a reason");
+  ASSERT_OK(store_->record_trial("c1", result, guest_provenance()));
+  EXPECT_EQ(one("SELECT direction, ordinal, arrived_ns, tcp_seq, tcp_seq_end, payload_bytes, flags, ip_bytes,"
+                " repeated FROM v_drop"),
+            "to_client|5|70|1449|2897|1448|PSH,ACK|1500|0\n"
+            "to_client|12||5000|5001|0|FIN,ACK|0|1\n");
+  EXPECT_EQ(one("SELECT direction, arrived_packets, departed_packets, queue_drops, listed, incomplete FROM "
+                "v_router"),
+            "to_client|12|10|2|2|\nto_server|0|0|0|0|a reason\n");
+  EXPECT_EQ(one("SELECT to_server, to_client, drops, before_requests, until_end, listed, list_complete FROM "
+                "v_trial_drops"),
+            "1|1|2|1|2|2|0\n");
+}
+
+TEST_F(Views, KnowNoDropsWhereThereIsNoNetem) {
+  ASSERT_OK(
+      store_->record_trial("c1", h1_result(trial_id("c1", "A", "h1-128k", 0), 900), guest_provenance()));
+  EXPECT_EQ(one("SELECT drops IS NULL, until_end IS NULL, listed IS NULL, list_complete IS NULL FROM "
+                "v_trial_drops"),
+            "1|1|1|1\n");
+}
+
+TEST_F(Views, TellWhatMayExplainAResponse) {
+  v1::TrialResult result = h1_result(trial_id("c1", "A", "h2-competition", 0), 900);
+  add_drops(result, 3);
+  const int64_t start = result.client().responses(0).request_start_ns();
+  v1::Response& later = *result.mutable_client()->add_responses();
+  later.set_role("later");
+  later.set_request_start_ns(start + 300);
+  later.set_complete_ns(start + 400);
+  for (const auto& [response, returned] : {std::pair(0, -1), {1, 100}, {2, -1}, {2, 0}, {2, 50}}) {
+    v1::SslWrite& write = *result.mutable_server()->add_writes();
+    write.set_seq(static_cast<uint32_t>(result.server().writes_size() - 1));
+    write.set_response(static_cast<uint32_t>(response));
+    write.set_returned(returned);
+  }
+  for (const auto& [at, side, unsent] : {std::tuple("before", "server", 7u),
+                                         {"request:later", "client", 8u},
+                                         {"request:later", "server", 21720u}}) {
+    v1::SocketSnapshot& socket = *result.add_sockets();
+    socket.set_at(at);
+    socket.set_side(side);
+    (*socket.mutable_values())["tcpi_notsent_bytes"] = unsent;
+    (*socket.mutable_values())["wqueue"] = unsent + 1448;
+  }
+  ASSERT_OK(store_->record_trial("c1", result, guest_provenance()));
+  EXPECT_EQ(one("SELECT role, complete_ns, complete_from_first_ns, ssl_writes, ssl_write_retries,"
+                " unsent_at_dispatch_bytes, queued_at_dispatch_bytes, drops_to_server, drops_to_client, drops"
+                " FROM v_response_detail"),
+            "body|900|900|1|0|||1|3|4\nlater|100|400|3|2|21720|23168|1|3|4\n");
+}
+
+TEST_F(Views, KeepTrialsWithoutDropsApartAndCountThem) {
+  ASSERT_OK(store_->add_campaign(small_campaign("c2"), small_plan("c2", 6)));
+  const auto record = [&](unsigned block, int64_t complete_ns, std::optional<uint64_t> drops) {
+    v1::TrialResult result = h1_result(trial_id("c2", "A", "h1-128k", block), complete_ns);
+    if (drops) *result.add_qdiscs() = netem("after", "router-c7", *drops);
+    return store_->record_trial("c2", result, guest_provenance());
+  };
+  ASSERT_OK(record(0, 500, 0));
+  ASSERT_OK(record(1, 900, 2));
+  ASSERT_OK(record(2, 300, 0));
+  ASSERT_OK(record(3, 200, std::nullopt));  // unknown is not none
+  v1::TrialResult failed = lost_result(trial_id("c2", "A", "h1-128k", 4), v1::FAILED);
+  *failed.add_qdiscs() = netem("after", "router-c7", 0);
+  ASSERT_OK(store_->record_trial("c2", failed, guest_provenance()));
+  v1::TrialResult dropped = h1_result(trial_id("c2", "B", "h1-128k", 0), 700);
+  *dropped.add_qdiscs() = netem("after", "router-c7", 1);
+  ASSERT_OK(store_->record_trial("c2", dropped, guest_provenance()));
+  EXPECT_EQ(one("SELECT case_name, n, passed, median_ns, min_ns, max_ns FROM v_cell_no_drop"
+                " WHERE campaign_id = 'c2' AND metric = 'complete_ns' ORDER BY case_name"),
+            "A|2|4|400.0|300|500\nB|0|1|||\n");
+  EXPECT_EQ(one("SELECT case_name, role, n, drops_to_client, without_drops, median_ssl_write_retries,"
+                " median_unsent_bytes IS NULL FROM v_cell_diagnostic WHERE campaign_id = 'c2' ORDER BY case_name"),
+            "A|body|4|2|2|0.0|1\nB|body|1|1|0|0.0|1\n");
+  const auto read = store_->diagnostics("c2");
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_EQ(read->cells_size(), 2);
+  EXPECT_EQ(read->cells(0).case_name(), "A");
+  EXPECT_EQ(read->cells(0).without_drops(), 2u);
+  EXPECT_FALSE(read->cells(0).has_drops_to_server());
+  ASSERT_EQ(read->without_drops_size(), 2);
+  EXPECT_EQ(read->without_drops(0).n(), 2u);
+  EXPECT_FALSE(read->without_drops(1).has_median_ns());
+}
+
+// A loss-free path's trials are all without drops: nothing to set apart.
+TEST_F(Views, SetNothingApartOnAPathWithoutLoss) {
+  CampaignRow campaign = small_campaign("c3");
+  campaign.campaign.mutable_paths(0)->clear_loss();
+  ASSERT_OK(store_->add_campaign(campaign, small_plan("c3", 1)));
+  v1::TrialResult result = h1_result(trial_id("c3", "A", "h1-128k", 0), 500);
+  *result.add_qdiscs() = netem("after", "router-c7", 0);
+  ASSERT_OK(store_->record_trial("c3", result, guest_provenance()));
+  EXPECT_EQ(one("SELECT COUNT(*) FROM v_cell_no_drop WHERE campaign_id = 'c3'"), "0\n");
+  EXPECT_EQ(one("SELECT without_drops FROM v_cell_diagnostic WHERE campaign_id = 'c3'"), "1\n");
+}
+
 TEST_F(Views, ShowPlannedTrialsAndTheCampaignsParts) {
   EXPECT_EQ(one("SELECT verdict IS NULL, kernel IS NULL, clock, seed FROM v_trial WHERE trial_id = "
                 "'c1/A/h1-128k/1'"),
@@ -164,11 +303,12 @@ TEST_F(Views, CanAllBeReadByThePlainProgramWhileTheWriterIsOpen) {
   result.set_trial_id(trial_id("c1", "A", "h2-competition", 0));
   result.set_verdict(v1::PASSED);
   ASSERT_OK(store_->record_trial("c1", result, guest_provenance()));
+  ASSERT_OK(store_->record_trial("c1", h1_result(trial_id("c1", "A", "h1-128k", 0), 5), guest_provenance()));
   for (const std::string& view : objects("view")) {
     if (view == "v_pair") continue;
     EXPECT_NE(one("SELECT * FROM " + view), "") << view << " has no row";
   }
-  EXPECT_EQ(one("SELECT variant, binary_sha256, inputs FROM v_provenance"),
+  EXPECT_EQ(one("SELECT DISTINCT variant, binary_sha256, inputs FROM v_provenance"),
             "stock|beef|nginx sha256:1\nflags -O2\n");
 }
 
