@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/link.h"
 #include "cli/output.h"
+#include "cli/phase_text.h"
 #include "cli/table.h"
 #include "fmt/format.h"
 
@@ -17,6 +18,7 @@ std::string plan_text(const v1::Plan& plan) {
   text += fmt::format("{} cells in {} blocks: {} trials, {} connections, {} responses; seed {}, clock {}\n",
                       plan.cells(), plan.blocks(), plan.trials(), plan.connections(), plan.responses(),
                       plan.campaign().seed(), plan.campaign().clock());
+  text += planned_phases(plan.phases());
   Table table({{"first block", Table::Align::kRight}, {"case"}, {"path"}, {"workload"}, {"kernel"}});
   for (const auto& trial : plan.schedule()) {
     if (trial.block() != 0) break;
@@ -43,8 +45,10 @@ int show_campaign(v1::Hopyard::Stub& stub, const Options& options, const v1::Cam
              status.reason().empty() ? "" : ": " + status.reason(), status.question(), when(status),
              status.finished_unix_ns() == 0 ? "" : ", ended " + local_time(status.finished_unix_ns()),
              progress_words(status));
+  fmt::print("{}", counted_phases(status.phases()));
   Table table({{"trial"},
                {"block", Table::Align::kRight},
+               {"phase"},
                {"case"},
                {"path"},
                {"workload"},
@@ -52,8 +56,9 @@ int show_campaign(v1::Hopyard::Stub& stub, const Options& options, const v1::Cam
                {"reason"}});
   for (const auto& one : trials.trials()) {
     if (one.verdict() == v1::PASSED) continue;
-    table.add({one.trial_id(), std::to_string(one.trial().block() + 1), one.trial().case_name(),
-               one.trial().path(), one.trial().workload(), verdict_name(one.verdict()), one.reason()});
+    table.add({one.trial_id(), std::to_string(one.trial().block() + 1), one.trial().phase(),
+               one.trial().case_name(), one.trial().path(), one.trial().workload(),
+               verdict_name(one.verdict()), one.reason()});
   }
   if (!table.empty()) fmt::print("\n{}", table.text());
   return kDone;
@@ -87,8 +92,8 @@ int show_trial(v1::Hopyard::Stub& stub, const Options& options, const std::strin
     return kDone;
   }
   const auto& planned = response.planned();
-  fmt::print("{}  block {}, {} × {} × {}, seed {}\n", id, planned.block() + 1, planned.case_name(),
-             planned.path(), planned.workload(), planned.seed());
+  fmt::print("{}  {}, {} × {} × {}, seed {}\n", id, block_words(planned), planned.case_name(), planned.path(),
+             planned.workload(), planned.seed());
   if (!response.has_result()) {
     fmt::print("not run yet\n");
     return kDone;
@@ -173,11 +178,12 @@ int list(const Options& options) {
                {"passed", Table::Align::kRight},
                {"failed", Table::Align::kRight},
                {"invalid", Table::Align::kRight},
+               {"phases"},
                {"reason"}});
   for (const auto& one : response.campaigns())
     table.add({one.campaign_id(), state_name(one.state()), when(one), std::to_string(one.trials()),
                std::to_string(one.passed()), std::to_string(one.failed()), std::to_string(one.invalid()),
-               one.reason()});
+               phase_names(one.phases()), one.reason()});
   fmt::print("{}", table.empty() ? "" : table.text());
   return kDone;
 }

@@ -36,6 +36,16 @@ struct CampaignOptions {
   uint32_t jobs = 1;
 };
 
+struct ExtensionOptions {
+  std::string file;  // empty: options alone
+  std::optional<std::string> name;
+  std::optional<uint32_t> repetitions;
+  std::optional<uint64_t> seed;
+  std::vector<std::string> cases, paths, workloads;
+  uint32_t jobs = 0;  // as before
+  bool no_wait = false;
+};
+
 struct ExportOptions {
   std::string id;
   std::string format = "jsonl";
@@ -53,6 +63,7 @@ int resume(const Options& options, const std::string& id);
 // ---- run.cc ----
 int run(const Options& options, const CampaignOptions& campaign);
 int watch(const Options& options, const std::string& id);
+int extend(const Options& options, const std::string& id, const ExtensionOptions& extension);
 // ---- figures.cc ----
 int summary(const Options& options, const std::string& id);
 int compare(const Options& options, const std::string& id, const std::string& pair);

@@ -22,6 +22,7 @@ namespace {
 struct Invocation {
   Options options;
   CampaignOptions campaign;
+  ExtensionOptions extension;
   ExportOptions exported;
   std::string id = "last";
   std::string pair;
@@ -88,6 +89,29 @@ void add_campaign_commands(CLI::App& app, Invocation& in) {
   add_id(add_command(app, in, "resume", "run a campaign's trials that have no outcome",
                      [&in] { return resume(in.options, in.id); }),
          in);
+}
+
+void add_extend(CLI::App& app, Invocation& in) {
+  CLI::App* command =
+      add_command(app, in, "extend", "add blocks to an ended campaign, run them and stay with it",
+                  [&in] { return extend(in.options, in.id, in.extension); });
+  ExtensionOptions& extension = in.extension;
+  add_id(command, in);
+  command->add_option("file", extension.file, "one extension (YAML); options win over it")->type_name("FILE");
+  command->add_option("--name", extension.name, "of the phase; default: extension-N")->type_name("NAME");
+  command->add_option("--repetitions", extension.repetitions, "blocks to add")->type_name("N");
+  command->add_option("--seed", extension.seed, "of their order and loss; default: the campaign's")
+      ->type_name("N");
+  const auto names = [command](const char* option, std::vector<std::string>& into, const char* help) {
+    command->add_option(option, into, help)->type_name("A,B")->delimiter(',')->allow_extra_args(false);
+  };
+  names("--cases", extension.cases, "run these cases only");
+  names("--paths", extension.paths, "run these paths only");
+  names("--workloads", extension.workloads, "run these workloads only");
+  command->add_option("--jobs", extension.jobs, "workers at once from now on; default: as before")
+      ->type_name("N")
+      ->check(CLI::Range(1, 64));
+  command->add_flag("--no-wait", extension.no_wait, "queue it, print its id and leave");
 }
 
 void add_figure_commands(CLI::App& app, Invocation& in) {
@@ -165,6 +189,7 @@ int main_of(int argc, char** argv) {
   app.set_version_flag("--version", HOPYARD_VERSION);
   add_global(app, in);
   add_campaign_commands(app, in);
+  add_extend(app, in);
   add_figure_commands(app, in);
   add_machine_commands(app, in);
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();

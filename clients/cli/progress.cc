@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/phase_text.h"
 #include "cli/table.h"
 #include "fmt/format.h"
 
@@ -38,7 +39,7 @@ std::string Progress::on_event(const v1::CampaignEvent& event, int64_t now_ns) {
         done_at_start_ = done(status_);
       }
       cell_ = cell_name(event.started());
-      block_ = event.started().block();
+      block_ = block_words(event.started());
       return width_ > 0 ? bar(now_ns) : "";
     case v1::CampaignEvent::kFinished:
       if (width_ == 0) return line(event.finished(), now_ns);
@@ -75,7 +76,7 @@ std::string Progress::bar(int64_t now_ns) {
       fmt::format("[{:-<{}}] {}/{}", std::string(filled, '#'), kBarColumns, done(status_), total);
   text += fmt::format("  {} passed, {} failed", status_.passed(), status_.failed() + status_.invalid());
   if (const std::string left = eta(now_ns); !left.empty()) text += "  " + left;
-  text += fmt::format("  block {}: {}", block_ + 1, cell_);
+  text += fmt::format("  {}: {}", block_, cell_);
   // Cut by code points: a line that wraps cannot be rewritten.
   size_t columns = 0, end = 0;
   while (end < text.size() && ((text[end] & 0xc0) == 0x80 || columns + 1 < width_)) {
@@ -88,7 +89,7 @@ std::string Progress::bar(int64_t now_ns) {
 
 std::string Progress::line(const v1::TrialOutcome& outcome, int64_t now_ns) const {
   std::string text =
-      fmt::format("{}/{}  block {}  {}  {}", done(status_), status_.trials(), outcome.trial().block() + 1,
+      fmt::format("{}/{}  {}  {}  {}", done(status_), status_.trials(), block_words(outcome.trial()),
                   cell_name(outcome.trial()), verdict_name(outcome.verdict()));
   if (outcome.verdict() != v1::PASSED) text += ": " + outcome.reason();
   text += fmt::format("  ({:.1f} s)", static_cast<double>(outcome.wall_ns()) / 1e9);

@@ -30,7 +30,7 @@ class Progress {
   unsigned width_;
   v1::CampaignStatus status_;
   std::string cell_;
-  uint32_t block_ = 0;
+  std::string block_;
   std::optional<int64_t> first_start_ns_;
   uint32_t done_at_start_ = 0;
   bool drawn_ = false;

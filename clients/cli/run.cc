@@ -97,6 +97,14 @@ int broken_off(const grpc::Status& result, const std::string& id) {
       "watch: {}: the daemon has gone ({}); the next one goes on with it", id, result.error_message())));
 }
 
+// To the end of a campaign that was just queued.
+int stay(const Options& options, Link& link, const std::string& id) {
+  const Followed followed = follow(link.stub(), id, false);
+  if (followed.detached) return detached(options, link, id);
+  if (!followed.result.ok()) return broken_off(followed.result, id);
+  return end_of(options, link, id);
+}
+
 }  // namespace
 
 int run(const Options& options, const CampaignOptions& campaign) {
@@ -114,10 +122,7 @@ int run(const Options& options, const CampaignOptions& campaign) {
   const v1::Plan& plan = submitted.plan();
   say(fmt::format("{}: {} cells in {} blocks, {} trials, {} responses\n", submitted.campaign_id(),
                   plan.cells(), plan.blocks(), plan.trials(), plan.responses()));
-  const Followed followed = follow(link->stub(), submitted.campaign_id(), false);
-  if (followed.detached) return detached(options, *link, submitted.campaign_id());
-  if (!followed.result.ok()) return broken_off(followed.result, submitted.campaign_id());
-  return end_of(options, *link, submitted.campaign_id());
+  return stay(options, *link, submitted.campaign_id());
 }
 
 int watch(const Options& options, const std::string& id) {
@@ -128,6 +133,31 @@ int watch(const Options& options, const std::string& id) {
   if (followed.detached) return detached(options, *link, whole_id.empty() ? id : whole_id);
   if (!followed.result.ok()) return broken_off(followed.result, whole_id.empty() ? id : whole_id);
   return options.json ? exit_code(followed.status) : end_of(options, *link, whole_id);
+}
+
+int extend(const Options& options, const std::string& id, const ExtensionOptions& extension) {
+  auto text = extension_text(extension);
+  if (!text.ok()) return report(text.status());
+  auto link = Link::open(options, extension.no_wait ? WithoutDaemon::kFail : WithoutDaemon::kStart);
+  if (!link.ok()) return report(link.status());
+  v1::ExtendRequest request;
+  request.set_campaign_id(id);
+  *request.mutable_extension() = *std::move(text);
+  request.set_jobs(extension.jobs);
+  v1::ExtendResponse extended;
+  grpc::ClientContext context;
+  if (const auto result = link->stub().Extend(&context, request, &extended); !result.ok())
+    return report(result);
+  const std::string& whole_id = extended.campaign_id();
+  if (extension.no_wait) {
+    fmt::print("{}", options.json ? json(extended) : whole_id + "\n");
+    return kDone;
+  }
+  const v1::Phase& phase = *extended.plan().phases().rbegin();
+  say(fmt::format("{}: phase {}: {} cells in {} blocks, {} trials, {} responses{}\n", whole_id, phase.name(),
+                  phase.cells(), phase.blocks(), phase.trials(), phase.responses(),
+                  extended.left() == 0 ? "" : fmt::format("; {} trials of before first", extended.left())));
+  return stay(options, *link, whole_id);
 }
 
 }  // namespace hopyard::cli

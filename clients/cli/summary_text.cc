@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/output.h"
+#include "cli/phase_text.h"
 #include "cli/table.h"
 #include "fmt/format.h"
 
@@ -26,6 +27,7 @@ struct Row {
   std::string kernel, path, workload, role, case_name;
   uint32_t n = 0;
   uint32_t failed = 0;
+  const v1::CellFigure* fullest = nullptr;               // the one whose n this is
   std::map<std::string, const v1::CellFigure*> figures;  // by metric without its role
 };
 
@@ -61,6 +63,7 @@ std::vector<Row> rows_of(const v1::SummaryResponse& summary) {
     }
     if (place == rows.end() || !same(*place) || place->case_name != cell.case_name())
       place = rows.insert(place, Row{kernel_of(cell), cell.path(), cell.workload(), role, cell.case_name()});
+    if (place->fullest == nullptr || cell.n() > place->n) place->fullest = &cell;
     place->n = std::max(place->n, cell.n());
     place->failed = std::max(place->failed, cell.failed());
     place->figures[metric] = &cell;
@@ -84,9 +87,23 @@ bool several_kernels(const v1::SummaryResponse& summary) {
   return false;
 }
 
-std::vector<std::string> cells_of(const Row& row, bool kernels, bool p90) {
+// "20 + 30": the samples of each phase, in the order of the phases; 0 where a phase has none of the cell.
+std::string n_by_phase(const Row& row, const Phases& phases) {
+  std::string text;
+  for (const auto& phase : phases) {
+    uint32_t n = 0;
+    for (const auto& part : row.fullest->phases()) {
+      if (part.phase() == phase.name()) n = part.n();
+    }
+    text += fmt::format("{}{}", text.empty() ? "" : " + ", n);
+  }
+  return text;
+}
+
+std::vector<std::string> cells_of(const Row& row, const Phases& phases, bool kernels, bool p90) {
   std::vector<std::string> cells = {row.path,      row.workload,          row.role,
                                     row.case_name, std::to_string(row.n), std::to_string(row.failed)};
+  if (phases.size() > 1) cells.insert(cells.begin() + 5, n_by_phase(row, phases));
   if (kernels) cells.insert(cells.begin(), row.kernel);
   for (const auto& shown : kShown) {
     const auto found = row.figures.find(shown.metric);
@@ -105,6 +122,7 @@ std::string summary_text(const v1::SummaryResponse& summary) {
   std::string text = fmt::format("{}  {}\n{}\n{}\n", status.campaign_id(), state_name(status.state()),
                                  status.question(), progress_words(status));
   if (!status.reason().empty()) text += status.reason() + "\n";
+  text += counted_phases(status.phases());
   const bool p90 = any_p90(summary);
   const bool kernels = several_kernels(summary);
   std::vector<Table::Column> columns = {{"path"},
@@ -113,13 +131,14 @@ std::string summary_text(const v1::SummaryResponse& summary) {
                                         {"case"},
                                         {"n", Table::Align::kRight},
                                         {"failed", Table::Align::kRight}};
+  if (status.phases_size() > 1) columns.insert(columns.begin() + 5, {"n by phase", Table::Align::kRight});
   if (kernels) columns.insert(columns.begin(), {"kernel"});
   for (const auto& shown : kShown) {
     columns.push_back({fmt::format("{} ms", shown.title), Table::Align::kRight});
     if (p90) columns.push_back({"p90", Table::Align::kRight});
   }
   Table table(columns);
-  for (const auto& row : rows_of(summary)) table.add(cells_of(row, kernels, p90));
+  for (const auto& row : rows_of(summary)) table.add(cells_of(row, status.phases(), kernels, p90));
   if (!table.empty()) text += "\nMedians, from each request's write:\n" + table.text();
   return text;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cross product, whole or in the parts that `cells` names.
+// The cross product, whole or in the parts that each phase's `cells` names.
 #include "plan/cells.h"
 
 #include <algorithm>
@@ -40,40 +40,99 @@ std::vector<int> chosen(const Names& names, const Index& index, int size) {
 
 double share(int named, int all) { return named == 0 ? all : named; }
 
-}  // namespace
+using CellList = google::protobuf::RepeatedPtrField<v1::Cells>;
+using Repetitions = std::map<std::array<int, 3>, uint32_t>;
 
-std::vector<Cell> cells_of(const v1::Campaign& campaign) {
-  const Index cases = index_of(campaign.cases());
-  const Index paths = index_of(campaign.paths());
-  const Index workloads = index_of(campaign.workloads());
-  std::map<std::array<int, 3>, uint32_t> repetitions;
-  const auto add = [&](const v1::Cells& part) {
-    const uint32_t times = part.has_repetitions() ? part.repetitions() : campaign.repetitions();
-    for (const int path : chosen(part.paths(), paths, campaign.paths_size())) {
-      for (const int workload : chosen(part.workloads(), workloads, campaign.workloads_size())) {
-        for (const int the_case : chosen(part.cases(), cases, campaign.cases_size())) {
-          uint32_t& most = repetitions[{path, workload, the_case}];
-          most = std::max(most, times);
-        }
-      }
-    }
-  };
-  if (campaign.cells().empty()) add(v1::Cells());
-  for (const v1::Cells& part : campaign.cells()) add(part);
+std::vector<Cell> cells_from(const Repetitions& repetitions) {
   std::vector<Cell> cells;
   for (const auto& [at, times] : repetitions) cells.push_back({at[0], at[1], at[2], times});
   return cells;
 }
 
+class Chooser {
+ public:
+  explicit Chooser(const v1::Campaign& campaign)
+      : campaign_(campaign),
+        cases_(index_of(campaign.cases())),
+        paths_(index_of(campaign.paths())),
+        workloads_(index_of(campaign.workloads())) {}
+
+  std::vector<Cell> cells_of(const CellList& parts, uint32_t repetitions) const {
+    Repetitions found;
+    if (parts.empty()) add(v1::Cells(), repetitions, found);
+    for (const v1::Cells& part : parts) add(part, repetitions, found);
+    return cells_from(found);
+  }
+
+  double named(const CellList& parts) const {
+    if (parts.empty()) return product(v1::Cells());
+    double sum = 0;
+    for (const v1::Cells& part : parts) sum += product(part);
+    return sum;
+  }
+
+ private:
+  void add(const v1::Cells& part, uint32_t repetitions, Repetitions& found) const {
+    const uint32_t times = part.has_repetitions() ? part.repetitions() : repetitions;
+    for (const int path : chosen(part.paths(), paths_, campaign_.paths_size())) {
+      for (const int workload : chosen(part.workloads(), workloads_, campaign_.workloads_size())) {
+        for (const int the_case : chosen(part.cases(), cases_, campaign_.cases_size())) {
+          uint32_t& most = found[{path, workload, the_case}];
+          most = std::max(most, times);
+        }
+      }
+    }
+  }
+
+  double product(const v1::Cells& part) const {
+    return share(part.paths_size(), campaign_.paths_size()) *
+           share(part.workloads_size(), campaign_.workloads_size()) *
+           share(part.cases_size(), campaign_.cases_size());
+  }
+
+  const v1::Campaign& campaign_;
+  const Index cases_;
+  const Index paths_;
+  const Index workloads_;
+};
+
+void add_phase(Phase phase, std::vector<Phase>& phases) {
+  if (!phases.empty()) phase.first_block = phases.back().first_block + phases.back().blocks;
+  for (const Cell& cell : phase.cells) phase.blocks = std::max(phase.blocks, cell.repetitions);
+  phases.push_back(std::move(phase));
+}
+
+}  // namespace
+
+std::vector<Phase> phases_of(const v1::Campaign& campaign) {
+  const Chooser chooser(campaign);
+  std::vector<Phase> phases;
+  add_phase({.name = kInitialPhase,
+             .seed = campaign.seed(),
+             .cells = chooser.cells_of(campaign.cells(), campaign.repetitions())},
+            phases);
+  for (const v1::Extension& extension : campaign.extensions()) {
+    add_phase({.name = extension.name(),
+               .note = extension.note(),
+               .seed = extension.has_seed() ? extension.seed() : campaign.seed(),
+               .cells = chooser.cells_of(extension.cells(), extension.repetitions())},
+              phases);
+  }
+  return phases;
+}
+
+std::vector<Cell> cells_in_all(const std::vector<Phase>& phases) {
+  Repetitions sums;
+  for (const Phase& phase : phases) {
+    for (const Cell& cell : phase.cells) sums[{cell.path, cell.workload, cell.the_case}] += cell.repetitions;
+  }
+  return cells_from(sums);
+}
+
 double cells_named(const v1::Campaign& campaign) {
-  const auto product = [&](const v1::Cells& part) {
-    return share(part.paths_size(), campaign.paths_size()) *
-           share(part.workloads_size(), campaign.workloads_size()) *
-           share(part.cases_size(), campaign.cases_size());
-  };
-  if (campaign.cells().empty()) return product(v1::Cells());
-  double sum = 0;
-  for (const v1::Cells& part : campaign.cells()) sum += product(part);
+  const Chooser chooser(campaign);
+  double sum = chooser.named(campaign.cells());
+  for (const v1::Extension& extension : campaign.extensions()) sum += chooser.named(extension.cells());
   return sum;
 }
 

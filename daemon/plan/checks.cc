@@ -211,67 +211,139 @@ void check_references(const Context& context, const Names& names, const Named& r
   refuse_repeats(context, names, path);
 }
 
-void check_cells(const Context& context) {
-  const Named cases("case", context.campaign.cases());
-  const Named paths("path", context.campaign.paths());
-  const Named workloads("workload", context.campaign.workloads());
-  for (int i = 0; i < context.campaign.cells_size(); ++i) {
-    const v1::Cells& part = context.campaign.cells(i);
-    const std::string at = fmt::format("cells[{}]", i);
-    check_references(context, part.cases(), cases, at + ".cases");
-    check_references(context, part.paths(), paths, at + ".paths");
-    check_references(context, part.workloads(), workloads, at + ".workloads");
+// What the entries of any `cells` may name.
+struct Names {
+  explicit Names(const v1::Campaign& campaign)
+      : cases("case", campaign.cases()),
+        paths("path", campaign.paths()),
+        workloads("workload", campaign.workloads()) {}
+  Named cases;
+  Named paths;
+  Named workloads;
+};
+
+template <typename CellList>
+void check_cells(const Context& context, const Names& names, const CellList& cells, const std::string& path) {
+  for (int i = 0; i < cells.size(); ++i) {
+    const std::string at = fmt::format("{}[{}]", path, i);
+    check_references(context, cells[i].cases(), names.cases, at + ".cases");
+    check_references(context, cells[i].paths(), names.paths, at + ".paths");
+    check_references(context, cells[i].workloads(), names.workloads, at + ".workloads");
   }
 }
 
-// What follows looks at every cell.
-void check_unix_cases(const Context& context, const std::vector<Cell>& cells) {
+std::string extension_at(int index) { return fmt::format("extensions[{}]", index); }
+
+void check_extension(const Context& context, const Names& names, int index) {
+  const v1::Extension& extension = context.campaign.extensions(index);
+  const std::string at = extension_at(index);
+  if (extension.name() == kInitialPhase) {
+    context.at_value(at + ".name",
+                     fmt::format("{} is the phase before all extensions", quoted(kInitialPhase)),
+                     "a name of its own");
+  }
+  check_cells(context, names, extension.cells(), at + ".cells");
+}
+
+void check_selections(const Context& context) {
+  const Names names(context.campaign);
+  check_cells(context, names, context.campaign.cells(), "cells");
+  for (int i = 0; i < context.campaign.extensions_size(); ++i) check_extension(context, names, i);
+}
+
+// What follows looks at every cell. Phase 0 is the initial one, phase n the extension before n.
+void check_unix_cases(const Context& context, const std::vector<Phase>& phases) {
   std::set<int> reported;
-  for (const Cell& cell : cells) {
-    const v1::Path& path = context.campaign.paths(cell.path);
-    const v1::Case& the_case = context.campaign.cases(cell.the_case);
-    if (path.kind() != "unix" || !the_case.has_tcp() || !reported.insert(cell.the_case).second) continue;
-    context.at_key(fmt::format("cases[{}].tcp", cell.the_case),
-                   fmt::format("case {} has `tcp` settings, and path {} has no TCP", quoted(the_case.name()),
-                               quoted(path.name())),
-                   "no `tcp` there, or `cells` that keep the two apart");
+  for (size_t i = 0; i < phases.size(); ++i) {
+    for (const Cell& cell : phases[i].cells) {
+      const v1::Path& path = context.campaign.paths(cell.path);
+      const v1::Case& the_case = context.campaign.cases(cell.the_case);
+      if (path.kind() != "unix" || !the_case.has_tcp() || !reported.insert(cell.the_case).second) continue;
+      context.at_key(i == 0 ? fmt::format("cases[{}].tcp", cell.the_case)
+                            : extension_at(static_cast<int>(i) - 1) + ".cells",
+                     fmt::format("case {} has `tcp` settings, and path {} has no TCP",
+                                 quoted(the_case.name()), quoted(path.name())),
+                     "no `tcp` there, or `cells` that keep the two apart");
+    }
   }
 }
 
-void check_percentiles(const Context& context, const std::vector<Cell>& cells) {
+// Of any cell, over all phases; zero where some repetitions are wrong or missing, which is listed.
+uint32_t fewest_repetitions(const std::vector<Phase>& phases) {
   uint32_t fewest = UINT32_MAX;
-  for (const Cell& cell : cells) fewest = std::min(fewest, cell.repetitions);
+  for (const Phase& phase : phases) {
+    for (const Cell& cell : phase.cells) fewest = cell.repetitions == 0 ? 0 : fewest;
+  }
+  for (const Cell& cell : cells_in_all(phases)) fewest = std::min(fewest, cell.repetitions);
+  return fewest;
+}
+
+void check_percentiles(const Context& context, const std::vector<Phase>& phases) {
   refuse_repeats(context, context.campaign.percentiles(), "percentiles");
-  // Zero: the repetitions themselves are wrong or missing, which is listed.
+  const uint32_t fewest = fewest_repetitions(phases);
   if (fewest == 0) return;
   for (int i = 0; i < context.campaign.percentiles_size(); ++i) {
     const uint32_t percentile = context.campaign.percentiles(i);
     if (fewest >= samples_needed(percentile)) continue;
-    context.at_value(fmt::format("percentiles[{}]", i),
+    const std::string at = fmt::format("percentiles[{}]", i);
+    // An extension by itself: the percentiles were written elsewhere.
+    context.at_value(context.places.written(at)
+                         ? at
+                         : extension_at(context.campaign.extensions_size() - 1) + ".repetitions",
                      fmt::format("p{} cannot be estimated from {} repetitions of a cell", percentile, fewest),
                      fmt::format("at least {} repetitions of every cell ({} samples beyond it), or no p{}",
                                  samples_needed(percentile), kSamplesBeyond, percentile));
   }
 }
 
-void check_size(const Context& context, const std::vector<Cell>& cells) {
+double trials_of(const Context& context, const Phase& phase) {
   double trials = 0;
-  for (const Cell& cell : cells) trials += cell.repetitions;
-  trials *= context.campaign.kernel_size();
-  if (trials <= kMaxTrials) return;
-  context.at_value("repetitions",
-                   fmt::format("{:.0f} trials ({} cells on {} kernels)", trials, cells.size(),
-                               context.campaign.kernel_size()),
-                   fmt::format("at most {:.0f} in one campaign", kMaxTrials));
+  for (const Cell& cell : phase.cells) trials += cell.repetitions;
+  return trials * context.campaign.kernel_size();
+}
+
+void check_size(const Context& context, const std::vector<Phase>& phases) {
+  const double own = trials_of(context, phases[0]);
+  const std::string at_most = fmt::format("at most {:.0f} in one campaign", kMaxTrials);
+  if (own > kMaxTrials) {
+    return context.at_value("repetitions",
+                            fmt::format("{:.0f} trials ({} cells on {} kernels)", own, phases[0].cells.size(),
+                                        context.campaign.kernel_size()),
+                            at_most);
+  }
+  double trials = own;
+  for (size_t i = 1; i < phases.size(); ++i) {
+    const std::string at = extension_at(static_cast<int>(i) - 1) + ".repetitions";
+    trials += trials_of(context, phases[i]);
+    const uint32_t blocks = phases[i].first_block + phases[i].blocks;
+    if (trials > kMaxTrials) {
+      return context.at_value(at, fmt::format("{:.0f} trials up to this phase", trials), at_most);
+    }
+    if (blocks > kMaxBlocks) {
+      return context.at_value(at, fmt::format("{} blocks up to this phase", blocks),
+                              fmt::format("at most {} in one campaign", kMaxBlocks));
+    }
+  }
 }
 
 bool check_cells_named(const Context& context) {
   const double named = cells_named(context.campaign);
   if (named <= kMaxCellsNamed) return true;
-  context.at_key(context.campaign.cells().empty() ? "cases" : "cells",
+  const bool extended = context.campaign.extensions_size() > 0;
+  context.at_key(extended                           ? "extensions"
+                 : context.campaign.cells().empty() ? "cases"
+                                                    : "cells",
                  fmt::format("{:.0f} cells to run or look at", named),
                  fmt::format("at most {:.0f} trials in one campaign", kMaxTrials));
   return false;
+}
+
+void check_whole(const Context& context) {
+  if (!check_cells_named(context)) return;
+  const std::vector<Phase> phases = phases_of(context.campaign);
+  check_unix_cases(context, phases);
+  check_percentiles(context, phases);
+  check_size(context, phases);
 }
 
 }  // namespace
@@ -279,14 +351,24 @@ bool check_cells_named(const Context& context) {
 void check_campaign(const v1::Campaign& campaign, const Known& known, const Places& places,
                     Problems& problems) {
   const Context context{campaign, known, places, problems};
-  for (const auto check : {check_variants, check_kernels, check_paths, check_workloads, check_cells}) {
+  for (const auto check : {check_variants, check_kernels, check_paths, check_workloads, check_selections}) {
     check(context);
   }
-  if (!check_cells_named(context)) return;
-  const std::vector<Cell> cells = cells_of(campaign);
-  check_unix_cases(context, cells);
-  check_percentiles(context, cells);
-  check_size(context, cells);
+  check_whole(context);
+}
+
+void check_last_extension(const v1::Campaign& campaign, const Places& places, Problems& problems) {
+  const Known nothing;
+  const Context context{campaign, nothing, places, problems};
+  const int last = campaign.extensions_size() - 1;
+  const std::string& name = campaign.extensions(last).name();
+  check_extension(context, Names(campaign), last);
+  for (int i = 0; i < last; ++i) {
+    if (campaign.extensions(i).name() != name) continue;
+    context.at_value(extension_at(last) + ".name", fmt::format("{} is a phase of it already", quoted(name)),
+                     "another name");
+  }
+  check_whole(context);
 }
 
 }  // namespace hopyard::plan

@@ -220,8 +220,8 @@ Places::Both Places::find(std::string path) const {
   return {};
 }
 
-void fill(const Node& node, Message& message, Places& places, Problems& problems) {
-  Filler(places, problems).fill_message(node, message, "");
+void fill(const Node& node, Message& message, Places& places, Problems& problems, const std::string& path) {
+  Filler(places, problems).fill_message(node, message, path);
 }
 
 }  // namespace hopyard::plan

@@ -35,7 +35,9 @@ class Places {
 };
 
 // Fills `message` from `node`, lists everything the schema refuses, and notes every place. A text that breaks
-// its pattern is kept, so that references to it are not refused as well; a number out of range is not.
-void fill(const Node& node, google::protobuf::Message& message, Places& places, Problems& problems);
+// its pattern is kept, so that references to it are not refused as well; a number out of range is not. `path`
+// is the message's own, where it is part of another.
+void fill(const Node& node, google::protobuf::Message& message, Places& places, Problems& problems,
+          const std::string& path = "");
 
 }  // namespace hopyard::plan

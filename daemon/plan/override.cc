@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_join.h"
 #include "base/text.h"
 #include "fmt/format.h"
 #include "plan/tree.h"
@@ -112,19 +113,54 @@ void apply_set(const std::string& assignment, Node& root, Problems& problems) {
   if (value) replace(*node, std::move(*value), key_place);
 }
 
+namespace {
+
+// The child called `key`, made if need be, becomes `value`.
+void put(Node& map, std::string_view key, Node value) {
+  Node* child = map.find(key);
+  if (child == nullptr) {
+    child = &map.children.emplace_back();
+    child->key = key;
+  }
+  const Place place = value.place;
+  replace(*child, std::move(value), place);
+}
+
+Node scalar(Place place, std::string text) {
+  Node node;
+  node.kind = Node::Kind::kScalar;
+  node.place = place;
+  node.text = std::move(text);
+  return node;
+}
+
+}  // namespace
+
 void apply_option(std::string_view option, std::string_view key, std::string value, Node& root,
                   Problems& problems) {
   const Place place{problems.add_source(fmt::format("{} {}", option, value)), 1, 1};
-  Node* node = root.find(key);
-  if (node == nullptr) {
-    node = &root.children.emplace_back();
-    node->key = key;
+  put(root, key, scalar(place, std::move(value)));
+}
+
+void apply_selection(const std::vector<NameList>& lists, Node& root, Problems& problems) {
+  Node selection;
+  selection.kind = Node::Kind::kMap;
+  for (const NameList& list : lists) {
+    if (list.names.empty()) continue;
+    Node names;
+    names.kind = Node::Kind::kList;
+    names.place = {problems.add_source(fmt::format("{} {}", list.option, absl::StrJoin(list.names, ","))), 1,
+                   1};
+    for (const std::string& name : list.names) names.children.push_back(scalar(names.place, name));
+    selection.place = names.place;
+    put(selection, list.key, std::move(names));
   }
-  Node scalar;
-  scalar.kind = Node::Kind::kScalar;
-  scalar.place = place;
-  scalar.text = std::move(value);
-  replace(*node, std::move(scalar), place);
+  if (selection.children.empty()) return;
+  Node cells;
+  cells.kind = Node::Kind::kList;
+  cells.place = selection.place;
+  cells.children.push_back(std::move(selection));
+  put(root, "cells", std::move(cells));
 }
 
 }  // namespace hopyard::plan

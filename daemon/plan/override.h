@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "plan/problems.h"
 
@@ -19,5 +20,15 @@ void apply_set(const std::string& assignment, Node& root, Problems& problems);
 // A dedicated option (`--seed 7`) for a top-level key.
 void apply_option(std::string_view option, std::string_view key, std::string value, Node& root,
                   Problems& problems);
+
+// Options that list names (`--cases D,F`); those without any are passed over.
+struct NameList {
+  std::string_view option;
+  std::string_view key;
+  std::vector<std::string> names;
+};
+
+// Puts one selection of cells made of them where `cells` is. Changes nothing if no name is given.
+void apply_selection(const std::vector<NameList>& lists, Node& root, Problems& problems);
 
 }  // namespace hopyard::plan

@@ -26,6 +26,10 @@ struct Known {
 // A problem of a `--set` names that option as its file, on line 1, with the column inside its text.
 ReadResult read_campaign(const v1::CampaignText& text, const Known& known);
 
+// One extension of a campaign that was read before, put after those it has. The result's campaign has it; its
+// problems are of the extension alone, or of what the campaign comes to with it.
+ReadResult read_extension(const v1::Campaign& campaign, const v1::ExtensionText& text);
+
 // "file:line:column: what is wrong; expected …", one a line.
 std::string describe(const std::vector<v1::Problem>& problems);
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
 #include "base/digest.h"
 #include "fmt/format.h"
 #include "hopyard/v1/campaign.pb.h"
@@ -24,17 +25,18 @@ struct Placed {
   v1::PlannedTrial trial;
 };
 
-Placed place(const v1::Campaign& campaign, uint32_t block, const std::string& kernel, const Cell& cell) {
+Placed place(const v1::Campaign& campaign, const Phase& phase, uint32_t block, const std::string& kernel,
+             const Cell& cell) {
   Placed placed;
   v1::PlannedTrial& trial = placed.trial;
+  trial.set_phase(phase.name);
   trial.set_block(block);
   trial.set_kernel(kernel);
   trial.set_path(campaign.paths(cell.path).name());
   trial.set_workload(campaign.workloads(cell.workload).name());
   trial.set_case_name(campaign.cases(cell.the_case).name());
-  placed.digest =
-      base::sha256_hex(fmt::format("hopyard trial\n{}\n{}\n{}\n{}\n{}\n{}\n", campaign.seed(), block, kernel,
-                                   trial.path(), trial.workload(), trial.case_name()));
+  placed.digest = base::sha256_hex(fmt::format("hopyard trial\n{}\n{}\n{}\n{}\n{}\n{}\n", phase.seed, block,
+                                               kernel, trial.path(), trial.workload(), trial.case_name()));
   // The order is decided by the digest's front, the seed by its end: neither tells the other.
   uint64_t seed = 0;
   const std::string tail = placed.digest.substr(placed.digest.size() - kSeedDigits);
@@ -47,11 +49,13 @@ std::vector<std::string> kernels_of(const v1::Campaign& campaign) {
   return {campaign.kernel().begin(), campaign.kernel().end()};
 }
 
-void add_block(const v1::Campaign& campaign, uint32_t block, const std::vector<Cell>& cells, v1::Plan& plan) {
+// The phase's block `repetition`, from 0; blocks are numbered through the whole campaign.
+void add_block(const v1::Campaign& campaign, const Phase& phase, uint32_t repetition, v1::Plan& plan) {
   std::vector<Placed> placed;
   for (const std::string& kernel : kernels_of(campaign)) {
-    for (const Cell& cell : cells) {
-      if (block < cell.repetitions) placed.push_back(place(campaign, block, kernel, cell));
+    for (const Cell& cell : phase.cells) {
+      if (repetition >= cell.repetitions) continue;
+      placed.push_back(place(campaign, phase, phase.first_block + repetition, kernel, cell));
     }
   }
   std::sort(placed.begin(), placed.end(),
@@ -62,6 +66,23 @@ void add_block(const v1::Campaign& campaign, uint32_t block, const std::vector<C
     next.trial.set_index(static_cast<uint32_t>(plan.schedule_size()));
     *plan.add_schedule() = std::move(next.trial);
   }
+}
+
+v1::Phase counts_of(const v1::Campaign& campaign, const Phase& phase) {
+  const auto kernels = static_cast<uint32_t>(kernels_of(campaign).size());
+  v1::Phase counts;
+  counts.set_name(phase.name);
+  counts.set_note(phase.note);
+  counts.set_seed(phase.seed);
+  counts.set_first_block(phase.first_block);
+  counts.set_blocks(phase.blocks);
+  counts.set_cells(static_cast<uint32_t>(phase.cells.size()) * kernels);
+  for (const Cell& cell : phase.cells) {
+    const auto requests = static_cast<uint32_t>(campaign.workloads(cell.workload).requests_size());
+    counts.set_trials(counts.trials() + cell.repetitions * kernels);
+    counts.set_responses(counts.responses() + cell.repetitions * kernels * requests);
+  }
+  return counts;
 }
 
 template <typename Items>
@@ -76,21 +97,16 @@ const typename Items::value_type* named(const Items& items, const std::string& n
 v1::Plan make_plan(const v1::Campaign& campaign) {
   v1::Plan plan;
   *plan.mutable_campaign() = campaign;
-  const std::vector<Cell> cells = cells_of(campaign);
-  const auto kernels = static_cast<uint32_t>(kernels_of(campaign).size());
-  uint32_t blocks = 0;
-  uint32_t responses = 0;
-  for (const Cell& cell : cells) {
-    blocks = std::max(blocks, cell.repetitions);
-    const int requests = campaign.workloads(cell.workload).requests_size();
-    responses += cell.repetitions * kernels * static_cast<uint32_t>(requests);
+  const std::vector<Phase> phases = phases_of(campaign);
+  for (const Phase& phase : phases) {
+    for (uint32_t i = 0; i < phase.blocks; ++i) add_block(campaign, phase, i, plan);
+    v1::Phase& counts = *plan.add_phases() = counts_of(campaign, phase);
+    plan.set_blocks(plan.blocks() + counts.blocks());
+    plan.set_responses(plan.responses() + counts.responses());
   }
-  for (uint32_t block = 0; block < blocks; ++block) add_block(campaign, block, cells, plan);
-  plan.set_cells(static_cast<uint32_t>(cells.size()) * kernels);
-  plan.set_blocks(blocks);
+  plan.set_cells(static_cast<uint32_t>(cells_in_all(phases).size() * kernels_of(campaign).size()));
   plan.set_trials(static_cast<uint32_t>(plan.schedule_size()));
   plan.set_connections(plan.trials());
-  plan.set_responses(responses);
   return plan;
 }
 
@@ -106,6 +122,26 @@ v1::TrialSpec trial_spec(const v1::Campaign& campaign, const v1::PlannedTrial& p
   if (const auto* workload = named(campaign.workloads(), planned.workload()))
     *spec.mutable_workload() = *workload;
   return spec;
+}
+
+std::vector<std::string> option_lines(const v1::ExtensionText& text) {
+  std::vector<std::string> lines;
+  if (text.has_name()) lines.push_back("--name " + text.name());
+  if (text.has_repetitions()) lines.push_back(fmt::format("--repetitions {}", text.repetitions()));
+  if (text.has_seed()) lines.push_back(fmt::format("--seed {}", text.seed()));
+  const auto list = [&lines](const char* option, const auto& names) {
+    if (!names.empty()) lines.push_back(fmt::format("{} {}", option, absl::StrJoin(names, ",")));
+  };
+  list("--cases", text.cases());
+  list("--paths", text.paths());
+  list("--workloads", text.workloads());
+  return lines;
+}
+
+std::string extension_hash(const v1::ExtensionText& text) {
+  std::string all = text.yaml();
+  for (const std::string& line : option_lines(text)) all += "\n" + line;
+  return base::sha256_hex(all);
 }
 
 std::string campaign_hash(const v1::CampaignText& text) {

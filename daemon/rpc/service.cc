@@ -57,6 +57,23 @@ class ScratchFile {
   bool made_ = false;
 };
 
+// A campaign's status with its phases, which events leave out: they are counted anew for each.
+absl::StatusOr<v1::CampaignStatus> full_status(const store::Store& store, const std::string& campaign) {
+  HOPYARD_ASSIGN_OR_RETURN(v1::CampaignStatus status, store.status(campaign));
+  HOPYARD_ASSIGN_OR_RETURN(const auto phases, store.phases(status.campaign_id()));
+  status.mutable_phases()->Assign(phases.begin(), phases.end());
+  return status;
+}
+
+absl::StatusOr<std::vector<v1::CampaignStatus>> full_statuses(const store::Store& store) {
+  HOPYARD_ASSIGN_OR_RETURN(auto all, store.list());
+  for (v1::CampaignStatus& one : all) {
+    HOPYARD_ASSIGN_OR_RETURN(const auto phases, store.phases(one.campaign_id()));
+    one.mutable_phases()->Assign(phases.begin(), phases.end());
+  }
+  return all;
+}
+
 absl::Status send_file(const std::string& path, const store::Sink& sink) {
   std::ifstream file(path, std::ios::binary);
   std::string chunk(kChunkBytes, '\0');
@@ -97,11 +114,11 @@ grpc::Status Service::Submit(grpc::ServerContext*, const v1::SubmitRequest* requ
 
 grpc::Status Service::Get(grpc::ServerContext*, const v1::CampaignRef* request,
                           v1::CampaignStatus* response) {
-  return give(rooms_.store.status(request->campaign_id()), *response);
+  return give(full_status(rooms_.store, request->campaign_id()), *response);
 }
 
 grpc::Status Service::List(grpc::ServerContext*, const v1::ListRequest*, v1::ListResponse* response) {
-  return give_all(rooms_.store.list(), response->mutable_campaigns());
+  return give_all(full_statuses(rooms_.store), response->mutable_campaigns());
 }
 
 grpc::Status Service::Watch(grpc::ServerContext* context, const v1::CampaignRef* request,
@@ -135,9 +152,21 @@ grpc::Status Service::Resume(grpc::ServerContext*, const v1::CampaignRef* reques
   return give(rooms_.store.status(request->campaign_id()), *response);
 }
 
+grpc::Status Service::Extend(grpc::ServerContext*, const v1::ExtendRequest* request,
+                             v1::ExtendResponse* response) {
+  auto planned = rooms_.runner.extend(*request);
+  if (!planned.ok()) return to_grpc(planned.status());
+  if (!planned->problems.empty()) return to_grpc(planned->problems);
+  response->set_campaign_id(planned->campaign_id);
+  response->set_left(planned->left);
+  planned->plan.clear_schedule();
+  *response->mutable_plan() = std::move(planned->plan);
+  return grpc::Status::OK;
+}
+
 grpc::Status Service::Summary(grpc::ServerContext*, const v1::CampaignRef* request,
                               v1::SummaryResponse* response) {
-  auto status = give(rooms_.store.status(request->campaign_id()), *response->mutable_status());
+  auto status = give(full_status(rooms_.store, request->campaign_id()), *response->mutable_status());
   return status.ok() ? give_all(rooms_.store.cells(request->campaign_id()), response->mutable_cells())
                      : status;
 }

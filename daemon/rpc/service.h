@@ -30,6 +30,7 @@ class Service final : public v1::Hopyard::Service {
                      grpc::ServerWriter<v1::CampaignEvent>*) override;
   grpc::Status Cancel(grpc::ServerContext*, const v1::CampaignRef*, v1::CampaignStatus*) override;
   grpc::Status Resume(grpc::ServerContext*, const v1::CampaignRef*, v1::CampaignStatus*) override;
+  grpc::Status Extend(grpc::ServerContext*, const v1::ExtendRequest*, v1::ExtendResponse*) override;
   grpc::Status Summary(grpc::ServerContext*, const v1::CampaignRef*, v1::SummaryResponse*) override;
   grpc::Status Diagnostics(grpc::ServerContext*, const v1::CampaignRef*, v1::DiagnosticsResponse*) override;
   grpc::Status Compare(grpc::ServerContext*, const v1::CompareRequest*, v1::CompareResponse*) override;

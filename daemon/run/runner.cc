@@ -44,6 +44,33 @@ std::vector<store::PlannedRow> planned_rows(const std::string& id, const v1::Pla
   return rows;
 }
 
+// The trials of `plan` behind those that are stored, which it must repeat as they are: what ran, ran as
+// planned.
+absl::StatusOr<std::vector<store::PlannedRow>> added_rows(const std::string& id, const v1::Plan& plan,
+                                                          const std::vector<store::PlannedRow>& stored) {
+  std::vector<store::PlannedRow> rows = planned_rows(id, plan);
+  const auto same = [](const store::PlannedRow& a, const store::PlannedRow& b) {
+    return a.trial_id == b.trial_id && a.planned.SerializeAsString() == b.planned.SerializeAsString();
+  };
+  if (rows.size() <= stored.size() || !std::equal(stored.begin(), stored.end(), rows.begin(), same)) {
+    return absl::InternalError(
+        fmt::format("extend: {}: its stored schedule is not what its campaign gives now", id));
+  }
+  rows.erase(rows.begin(), rows.begin() + static_cast<ptrdiff_t>(stored.size()));
+  return rows;
+}
+
+store::ExtensionRow row_for(const v1::ExtendRequest& request, const v1::Campaign& campaign) {
+  const v1::ExtensionText& text = request.extension();
+  return {.file = text.file(),
+          .text = text.yaml(),
+          .text_sha256 = plan::extension_hash(text),
+          .options = plan::option_lines(text),
+          .campaign = campaign,
+          .jobs = request.jobs(),
+          .added_unix_ns = base::unix_ns()};
+}
+
 }  // namespace
 
 Runner::Runner(store::Store& store, Workshop& workshop, const Machine& machine, RunnerOptions options)
@@ -100,8 +127,7 @@ absl::StatusOr<Planned> Runner::submit(const v1::SubmitRequest& request) {
   if (!planned.problems.empty()) return planned;
   HOPYARD_ASSIGN_OR_RETURN(planned.campaign_id, store_planned(request, planned.plan));
   const std::lock_guard lock(mutex_);
-  queue_.push_back(planned.campaign_id);
-  changed_.notify_all();
+  queue(planned.campaign_id);
   return planned;
 }
 
@@ -118,6 +144,37 @@ absl::StatusOr<std::string> Runner::store_planned(const v1::SubmitRequest& reque
   return row.id;
 }
 
+absl::StatusOr<Planned> Runner::extend(const v1::ExtendRequest& request) {
+  HOPYARD_ASSIGN_OR_RETURN(const std::string id, store_.resolve(request.campaign_id()));
+  const std::lock_guard lock(mutex_);
+  // Its schedule is in the hands of its lanes until it ends.
+  if (waits_or_runs(id))
+    return absl::FailedPreconditionError(
+        fmt::format("extend: {}: it has not ended; wait for its end or cancel it", id));
+  HOPYARD_ASSIGN_OR_RETURN(Planned planned, store_extended(id, request));
+  if (planned.problems.empty()) queue(id);
+  return planned;
+}
+
+absl::StatusOr<Planned> Runner::store_extended(const std::string& id, const v1::ExtendRequest& request) {
+  HOPYARD_ASSIGN_OR_RETURN(const auto row, store_.campaign(id));
+  plan::ReadResult read = plan::read_extension(row.campaign, request.extension());
+  Planned planned{.problems = std::move(read.problems), .campaign_id = id};
+  if (!planned.problems.empty()) return planned;
+  planned.plan = plan::make_plan(read.campaign);
+  HOPYARD_ASSIGN_OR_RETURN(const auto stored, store_.planned(id));
+  HOPYARD_ASSIGN_OR_RETURN(const auto left, store_.without_outcome(id));
+  planned.left = static_cast<uint32_t>(left.size());
+  HOPYARD_ASSIGN_OR_RETURN(const auto added, added_rows(id, planned.plan, stored));
+  HOPYARD_RETURN_IF_ERROR(store_.extend_campaign(id, row_for(request, read.campaign), added));
+  return planned;
+}
+
+void Runner::queue(const std::string& id) {
+  queue_.push_back(id);
+  changed_.notify_all();
+}
+
 absl::Status Runner::cancel(std::string_view ref) {
   HOPYARD_ASSIGN_OR_RETURN(const std::string id, store_.resolve(ref));
   std::unique_lock lock(mutex_);
@@ -132,7 +189,6 @@ absl::Status Runner::cancel(std::string_view ref) {
     return absl::FailedPreconditionError(fmt::format("cancel: {}: it has ended already", id));
   queue_.erase(waiting);
   const v1::CampaignEvent last = settle(id, Ending{v1::CANCELLED, "cancelled before it ran"});
-  lock.unlock();
   events_.publish(id, last);
   events_.end(id);
   return absl::OkStatus();
@@ -147,8 +203,7 @@ absl::Status Runner::resume(std::string_view ref) {
   if (left.empty())
     return absl::FailedPreconditionError(fmt::format("resume: {}: every trial has its outcome", id));
   HOPYARD_RETURN_IF_ERROR(store_.set_state(id, v1::QUEUED, ""));
-  queue_.push_back(id);
-  changed_.notify_all();
+  queue(id);
   return absl::OkStatus();
 }
 
@@ -196,9 +251,10 @@ void Runner::loop() {
     current_.clear();
     const bool idle = queue_.empty();
     changed_.notify_all();
-    lock.unlock();
+    // Before anybody can queue it again: a watcher of that must not be given this end.
     if (ending) events_.publish(id, last);
     events_.end(id);
+    lock.unlock();
     if (idle && options_.on_idle) options_.on_idle();
     lock.lock();
   }

@@ -29,6 +29,7 @@ struct Planned {
   std::vector<v1::Problem> problems;
   v1::Plan plan;
   std::string campaign_id;
+  uint32_t left = 0;  // extended: trials of earlier phases without an outcome
 };
 
 struct RunnerOptions {
@@ -61,6 +62,10 @@ class Runner {
   // Queues an ended campaign's planned trials without an outcome. FAILED_PRECONDITION: nothing is left to
   // run, or it has not ended.
   absl::Status resume(std::string_view ref);
+  // Plans a further phase of an ended campaign (done, cancelled, interrupted or aborted), stores and queues
+  // it; the plan is the whole campaign's. Trials of earlier phases without an outcome run first.
+  // FAILED_PRECONDITION: it has not ended. Nothing is stored where there are problems.
+  absl::StatusOr<Planned> extend(const v1::ExtendRequest& request);
   // Events from now on; at its end already if the campaign has ended.
   absl::StatusOr<std::shared_ptr<Watcher>> watch(std::string_view ref);
 
@@ -77,6 +82,8 @@ class Runner {
   Runner(store::Store& store, Workshop& workshop, const Machine& machine, RunnerOptions options);
   absl::Status take_up_unfinished();
   absl::StatusOr<std::string> store_planned(const v1::SubmitRequest& request, const v1::Plan& plan);
+  absl::StatusOr<Planned> store_extended(const std::string& id, const v1::ExtendRequest& request);
+  void queue(const std::string& id);  // under the lock
   void loop();
   std::optional<Ending> work_on(const std::string& id);
   v1::CampaignEvent settle(const std::string& id, const std::optional<Ending>& ending);

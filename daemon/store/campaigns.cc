@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "base/clock.h"
 #include "store/metrics.h"
+#include "store/phases.h"
 #include "store/pool.h"
 #include "store/words.h"
 
@@ -73,6 +74,19 @@ class Planner {
  public:
   Planner(Connection& connection, Pools& pools, const v1::Campaign& campaign, int64_t campaign_no)
       : connection_(connection), pools_(pools), campaign_(campaign), campaign_no_(campaign_no) {}
+
+  // The cells that the campaign has already.
+  absl::Status load() {
+    Statement select = connection_.prepare(
+        "SELECT path, workload, case_name, kernel_name, cell_no FROM cell WHERE campaign_no = ?");
+    select.bind(campaign_no_);
+    while (true) {
+      HOPYARD_ASSIGN_OR_RETURN(const bool row, select.step());
+      if (!row) return absl::OkStatus();
+      cells_.emplace(std::tuple(select.text(0), select.text(1), select.text(2), select.text(3)),
+                     select.integer(4));
+    }
+  }
 
   absl::Status add(const PlannedRow& row) {
     const v1::PlannedTrial& planned = row.planned;
@@ -165,8 +179,10 @@ v1::CampaignStatus status_of(const Statement& row) {
 // The first columns of every query of planned trials.
 #define HOPYARD_PLANNED_COLUMNS                                                                      \
   "t.trial_id, t.run_index, t.block, t.position, cell.case_name, cell.path, cell.workload, t.seed, " \
-  "cell.kernel_name"
-constexpr int kPlannedColumns = 9;
+  "cell.kernel_name, "                                                                               \
+  "(SELECT p.name FROM phase p WHERE p.campaign_no = cell.campaign_no AND t.block >= p.first_block"  \
+  " AND t.block < p.first_block + p.blocks)"
+constexpr int kPlannedColumns = 10;
 
 v1::PlannedTrial planned_of(const Statement& row) {
   v1::PlannedTrial planned;
@@ -178,6 +194,7 @@ v1::PlannedTrial planned_of(const Statement& row) {
   planned.set_workload(row.text(6));
   planned.set_seed(static_cast<uint64_t>(row.integer(7)));
   planned.set_kernel(row.text(8));
+  planned.set_phase(row.text(9));
   return planned;
 }
 
@@ -218,9 +235,33 @@ absl::Status insert_campaign(Connection& connection, Pools& pools, const Campaig
     return absl::AlreadyExistsError(absl::StrCat("campaign \"", campaign.id, "\" is already there"));
   }
   HOPYARD_ASSIGN_OR_RETURN(const int64_t number, insert_campaign_row(connection, campaign));
+  HOPYARD_RETURN_IF_ERROR(insert_phases(connection, number, campaign, planned));
   Planner planner(connection, pools, campaign.campaign, number);
   for (const PlannedRow& row : planned) HOPYARD_RETURN_IF_ERROR(planner.add(row));
   return absl::OkStatus();
+}
+
+absl::Status insert_extension(Connection& connection, Pools& pools, std::string_view id,
+                              const ExtensionRow& extension, const std::vector<PlannedRow>& planned) {
+  HOPYARD_ASSIGN_OR_RETURN(const int64_t number, campaign_number(connection, id));
+  HOPYARD_ASSIGN_OR_RETURN(const v1::CampaignStatus status, read_status(connection, id));
+  if (!has_ended(status.state())) return absl::FailedPreconditionError("the campaign has not ended");
+  HOPYARD_ASSIGN_OR_RETURN(const std::string json, to_json(extension.campaign));
+  HOPYARD_RETURN_IF_ERROR(
+      connection
+          .prepare("UPDATE campaign SET campaign_json = ?, jobs = COALESCE(NULLIF(?, 0), jobs)"
+                   " WHERE campaign_no = ?")
+          .bind(json)
+          .bind(extension.jobs)
+          .bind(number)
+          .run());
+  HOPYARD_RETURN_IF_ERROR(insert_later_phase(connection, number, extension, planned));
+  Planner planner(connection, pools, extension.campaign, number);
+  HOPYARD_RETURN_IF_ERROR(planner.load());
+  for (const PlannedRow& row : planned) HOPYARD_RETURN_IF_ERROR(planner.add(row));
+  HOPYARD_RETURN_IF_ERROR(
+      connection.prepare("DELETE FROM pair_figure WHERE campaign_no = ?").bind(number).run());
+  return update_state(connection, id, v1::QUEUED, "");
 }
 
 absl::Status update_state(Connection& connection, std::string_view id, v1::CampaignState state,

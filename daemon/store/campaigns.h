@@ -16,6 +16,8 @@ struct Pools;
 
 absl::Status insert_campaign(Connection& connection, Pools& pools, const CampaignRow& campaign,
                              const std::vector<PlannedRow>& planned);
+absl::Status insert_extension(Connection& connection, Pools& pools, std::string_view id,
+                              const ExtensionRow& extension, const std::vector<PlannedRow>& planned);
 absl::Status update_state(Connection& connection, std::string_view id, v1::CampaignState state,
                           std::string_view reason);
 absl::Status update_execution(Connection& connection, std::string_view id, std::string_view execution,

@@ -16,7 +16,7 @@ struct Rule {
   const char* select;   // what breaks the rule
 };
 
-constexpr std::array<Rule, 9> kRules = {{
+constexpr std::array<Rule, 10> kRules = {{
     {"integrity: ", "SELECT integrity_check FROM pragma_integrity_check(100) WHERE integrity_check <> 'ok'"},
     {"a row points at nothing: ",
      "SELECT \"table\" || ' row ' || COALESCE(rowid, '?') || ' -> ' || parent FROM pragma_foreign_key_check"},
@@ -38,6 +38,7 @@ constexpr std::array<Rule, 9> kRules = {{
      " WHERE (SELECT COALESCE(SUM(passed + failed + invalid), 0) FROM tally WHERE tally.cell_no = "
      "cell.cell_no)"
      " <> (SELECT COUNT(*) FROM trial JOIN outcome USING (trial_no) WHERE trial.cell_no = cell.cell_no)"},
+    {"in no phase of its campaign: trial ", "SELECT trial_id FROM v_trial WHERE phase IS NULL"},
     {"done, but not every trial has an outcome: campaign ",
      "SELECT campaign_id FROM v_campaign WHERE state = 'done' AND passed + failed + invalid <> trials"},
 }};

@@ -157,6 +157,69 @@ v1::CellDiagnostic diagnostic_of(const Statement& row) {
   return diagnostic;
 }
 
+using FigureName = std::tuple<std::string, std::string, std::string, std::string>;
+
+FigureName name_of(const v1::CellFigure& figure) {
+  return {figure.path(), figure.workload(), figure.case_name(), figure.metric()};
+}
+
+// A row of v_cell_phase.
+struct PhaseRow {
+  std::string kernel, clock, execution;  // kernel empty: its trials ended before it was known
+  v1::PhaseFigure figure;
+};
+
+absl::StatusOr<std::map<FigureName, std::vector<PhaseRow>>> read_phase_rows(Connection& connection,
+                                                                            const std::string& campaign_id) {
+  Statement select = connection.prepare(
+      "SELECT v.path, v.workload, v.case_name, v.metric, v.kernel, v.clock, v.execution, v.phase, v.n, "
+      "v.failed,"
+      " v.median_ns"
+      " FROM v_cell_phase v JOIN campaign c USING (campaign_id)"
+      " JOIN phase p ON p.campaign_no = c.campaign_no AND p.name = v.phase WHERE v.campaign_id = ? ORDER BY "
+      "p.seq");
+  select.bind(campaign_id);
+  std::map<FigureName, std::vector<PhaseRow>> rows;
+  while (true) {
+    HOPYARD_ASSIGN_OR_RETURN(const bool row, select.step());
+    if (!row) return rows;
+    PhaseRow& one = rows[{select.text(0), select.text(1), select.text(2), select.text(3)}].emplace_back();
+    one.kernel = select.text(4);
+    one.clock = select.text(5);
+    one.execution = select.text(6);
+    one.figure.set_phase(select.text(7));
+    one.figure.set_n(static_cast<uint32_t>(select.integer(8)));
+    one.figure.set_failed(static_cast<uint32_t>(select.integer(9)));
+    if (!select.is_null(10)) one.figure.set_median_ns(select.real(10));
+  }
+}
+
+// As v_cell does, what ended before its kernel was known counts as failed beside every kernel.
+void add_phase(const PhaseRow& row, v1::CellFigure& figure) {
+  const bool same =
+      row.kernel == figure.kernel() && row.clock == figure.clock() && row.execution == figure.execution();
+  if (!same && !row.kernel.empty()) return;
+  for (v1::PhaseFigure& known : *figure.mutable_phases()) {
+    if (known.phase() != row.figure.phase()) continue;
+    const uint32_t failed = known.failed() + row.figure.failed();
+    if (same) known = row.figure;
+    return known.set_failed(failed);
+  }
+  *figure.add_phases() = row.figure;
+}
+
+absl::Status add_phases(Connection& connection, const CampaignRow& campaign,
+                        std::vector<v1::CellFigure>& figures) {
+  if (campaign.campaign.extensions().empty()) return absl::OkStatus();
+  HOPYARD_ASSIGN_OR_RETURN(const auto rows, read_phase_rows(connection, campaign.id));
+  for (v1::CellFigure& figure : figures) {
+    const auto own = rows.find(name_of(figure));
+    if (own == rows.end()) continue;
+    for (const PhaseRow& row : own->second) add_phase(row, figure);
+  }
+  return absl::OkStatus();
+}
+
 CellKey key_of(const Statement& row) {
   return {row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5)};
 }
@@ -183,6 +246,7 @@ absl::StatusOr<std::vector<v1::CellFigure>> read_cells(Connection& connection, c
     if (!row) break;
     figures.push_back(cell_of(select));
   }
+  HOPYARD_RETURN_IF_ERROR(add_phases(connection, campaign, figures));
   sort_figures<v1::CellFigure>(figures, campaign.campaign,
                                [](const v1::CellFigure& f) -> const std::string& { return f.case_name(); });
   return figures;

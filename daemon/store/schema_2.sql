@@ -29,3 +29,25 @@ CREATE TABLE router_drop (  -- every packet that came to the router and did not 
   PRIMARY KEY (trial_no, seq, ordinal),
   FOREIGN KEY (trial_no, seq) REFERENCES router_traffic
 ) STRICT, WITHOUT ROWID;
+
+-- ---- phases ----
+
+CREATE TABLE phase (  -- a part of a campaign's schedule: blocks that were planned together
+  campaign_no INTEGER NOT NULL REFERENCES campaign,
+  seq INTEGER NOT NULL,          -- 0: 'initial', what was submitted; then its extensions
+  name TEXT NOT NULL,
+  first_block INTEGER NOT NULL,
+  blocks INTEGER NOT NULL,
+  file TEXT NOT NULL,            -- of an extension made later: its file's name; empty: options alone, or in the campaign file
+  yaml TEXT NOT NULL,            -- its text, byte for byte
+  options TEXT NOT NULL,         -- options beside it, one a line: "--cases D,F"
+  yaml_sha256 TEXT NOT NULL,     -- hex; of the text and, where there are any, of the options; empty: in the campaign file
+  added_unix_ns INTEGER NOT NULL,
+  PRIMARY KEY (campaign_no, seq),
+  UNIQUE (campaign_no, name)
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO phase (campaign_no, seq, name, first_block, blocks, file, yaml, options, yaml_sha256, added_unix_ns)
+SELECT campaign_no, 0, 'initial', 0, COALESCE(MAX(block) + 1, 0), '', '', '', '', submitted_unix_ns
+FROM campaign LEFT JOIN cell USING (campaign_no) LEFT JOIN trial USING (cell_no)
+GROUP BY campaign_no;

@@ -10,6 +10,7 @@
 #include "store/figures.h"
 #include "store/maintenance.h"
 #include "store/migrate.h"
+#include "store/phases.h"
 #include "store/pool.h"
 #include "store/sqlite.h"
 
@@ -84,6 +85,13 @@ absl::Status Store::add_campaign(const CampaignRow& campaign, const std::vector<
   });
 }
 
+absl::Status Store::extend_campaign(std::string_view id, const ExtensionRow& extension,
+                                    const std::vector<PlannedRow>& planned) {
+  return parts_->write("extend campaign", [&](Connection& connection) {
+    return insert_extension(connection, parts_->pools, id, extension, planned);
+  });
+}
+
 absl::Status Store::set_state(std::string_view id, v1::CampaignState state, std::string_view reason) {
   return parts_->write("set campaign state",
                        [&](Connection& connection) { return update_state(connection, id, state, reason); });
@@ -126,6 +134,12 @@ absl::StatusOr<v1::CampaignStatus> Store::status(std::string_view ref) const {
 
 absl::StatusOr<std::vector<v1::CampaignStatus>> Store::list() const {
   return parts_->read("list campaigns", [](Connection& connection) { return read_statuses(connection); });
+}
+
+absl::StatusOr<std::vector<v1::Phase>> Store::phases(std::string_view ref) const {
+  return parts_->read_of("read phases", ref, [](Connection& connection, const std::string& id) {
+    return read_phases(connection, id);
+  });
 }
 
 absl::StatusOr<std::vector<PlannedRow>> Store::planned(std::string_view ref) const {

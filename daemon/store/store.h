@@ -32,8 +32,19 @@ struct CampaignRow {
 };
 
 struct PlannedRow {
-  std::string trial_id;  // unique in the database
-  v1::PlannedTrial planned;
+  std::string trial_id;      // unique in the database
+  v1::PlannedTrial planned;  // without a phase: of the initial one
+};
+
+// A phase added to a campaign later.
+struct ExtensionRow {
+  std::string file;                  // the file's name, for messages; empty: options alone
+  std::string text;                  // the YAML, byte for byte; may be empty
+  std::string text_sha256;           // hex, as plan::extension_hash gives it
+  std::vector<std::string> options;  // "--cases D,F"
+  v1::Campaign campaign;             // the whole campaign, the new extension included
+  uint32_t jobs = 0;                 // workers at once from now on; 0: as before
+  int64_t added_unix_ns = 0;
 };
 
 // What a trial ran with, beyond what the worker reports itself.
@@ -103,6 +114,12 @@ class Store {
 
   // The campaign (state QUEUED) and every planned trial, in one transaction. ALREADY_EXISTS for a known id.
   absl::Status add_campaign(const CampaignRow& campaign, const std::vector<PlannedRow>& planned);
+  // A further phase, in one transaction: what was planned stays, `planned` (all of one new phase, in blocks
+  // after every other) is added, the campaign is QUEUED. Figures of pairs are dropped: they were of fewer
+  // samples. FAILED_PRECONDITION if the campaign has not ended, ALREADY_EXISTS for a phase's name, a trial or
+  // a block that it has.
+  absl::Status extend_campaign(std::string_view id, const ExtensionRow& extension,
+                               const std::vector<PlannedRow>& planned);
   // Ended states (DONE and beyond) set the time of finishing, others clear it.
   absl::Status set_state(std::string_view id, v1::CampaignState state, std::string_view reason);
   // Where the campaign's trials run: "host" or "guest", and the kernel's name as people say it.
@@ -121,6 +138,8 @@ class Store {
   absl::StatusOr<CampaignRow> campaign(std::string_view ref) const;
   absl::StatusOr<v1::CampaignStatus> status(std::string_view ref) const;
   absl::StatusOr<std::vector<v1::CampaignStatus>> list() const;  // newest first
+  // The campaign's phases in order, with what came of their trials.
+  absl::StatusOr<std::vector<v1::Phase>> phases(std::string_view ref) const;
   // All planned trials, in order of execution; and those without an outcome.
   absl::StatusOr<std::vector<PlannedRow>> planned(std::string_view ref) const;
   absl::StatusOr<std::vector<PlannedRow>> without_outcome(std::string_view ref) const;

@@ -25,8 +25,31 @@ SELECT c.campaign_id,
   c.file, c.yaml, c.yaml_sha256,
   (SELECT json_group_array(content) FROM (SELECT content FROM campaign_override o WHERE o.campaign_no = c.campaign_no
                                           ORDER BY seq)) AS overrides_json,
-  c.campaign_json
+  c.campaign_json,
+  (SELECT json_group_array(name) FROM (SELECT name FROM phase p WHERE p.campaign_no = c.campaign_no ORDER BY seq))
+    AS phases_json
 FROM campaign c;
+
+CREATE VIEW v_phase AS
+SELECT c.campaign_id, p.seq, p.name AS phase, p.first_block, p.blocks,
+  COALESCE(json_extract(e.value, '$.seed'), json_extract(c.campaign_json, '$.seed'), '0') AS seed,
+  COALESCE(json_extract(e.value, '$.note'), '') AS note,
+  (SELECT COUNT(DISTINCT t.cell_no) FROM cell JOIN trial t USING (cell_no) WHERE cell.campaign_no = p.campaign_no
+     AND t.block >= p.first_block AND t.block < p.first_block + p.blocks) AS cells,
+  (SELECT COUNT(*) FROM cell JOIN trial t USING (cell_no) WHERE cell.campaign_no = p.campaign_no
+     AND t.block >= p.first_block AND t.block < p.first_block + p.blocks) AS trials,
+  (SELECT COUNT(*) FROM cell JOIN trial t USING (cell_no) JOIN outcome o USING (trial_no)
+   WHERE cell.campaign_no = p.campaign_no AND t.block >= p.first_block AND t.block < p.first_block + p.blocks
+     AND o.verdict = 'passed') AS passed,
+  (SELECT COUNT(*) FROM cell JOIN trial t USING (cell_no) JOIN outcome o USING (trial_no)
+   WHERE cell.campaign_no = p.campaign_no AND t.block >= p.first_block AND t.block < p.first_block + p.blocks
+     AND o.verdict = 'failed') AS failed,
+  (SELECT COUNT(*) FROM cell JOIN trial t USING (cell_no) JOIN outcome o USING (trial_no)
+   WHERE cell.campaign_no = p.campaign_no AND t.block >= p.first_block AND t.block < p.first_block + p.blocks
+     AND o.verdict = 'invalid') AS invalid,
+  p.file, p.yaml, p.options, p.yaml_sha256, p.added_unix_ns, e.value AS extension_json
+FROM phase p JOIN campaign c USING (campaign_no)
+  LEFT JOIN json_each(c.campaign_json, '$.extensions') e ON e.key = p.seq - 1;
 
 CREATE VIEW v_case AS
 SELECT c.campaign_id,
@@ -69,7 +92,9 @@ SELECT t.trial_id, c.campaign_id, t.block, t.position, cell.path, cell.workload,
   NULLIF(h.kernel_release, '') AS kernel,
   COALESCE(h.clock, json_extract(c.campaign_json, '$.clock')) AS clock,
   CASE WHEN t.seed >= 0 THEN t.seed ELSE printf('%llu', t.seed) END AS seed,
-  b.sha256 AS variant_sha256
+  b.sha256 AS variant_sha256,
+  (SELECT p.name FROM phase p WHERE p.campaign_no = c.campaign_no AND t.block >= p.first_block
+     AND t.block < p.first_block + p.blocks) AS phase
 FROM trial t JOIN cell USING (cell_no) JOIN campaign c USING (campaign_no)
   LEFT JOIN outcome o USING (trial_no) LEFT JOIN host h USING (host_no) LEFT JOIN server_build b USING (build_no);
 
@@ -565,6 +590,37 @@ SELECT r.campaign_id, cell.path, cell.workload, cell.case_name, r.seq, MAX(r.rol
   NULLIF(host.kernel_release, '') AS kernel, host.clock, host.execution
 FROM ranked r JOIN cell USING (cell_no) JOIN host USING (host_no)
 GROUP BY r.campaign_id, r.cell_no, r.host_no, r.seq;
+
+-- v_cell by phase, made like it. What ended before its kernel was known has rows of its own, with kernel NULL.
+CREATE VIEW v_cell_phase AS
+WITH
+  lost AS (
+    SELECT c.campaign_id, t.cell_no, o.host_no, p.seq, p.name, COUNT(*) FILTER (WHERE o.verdict <> 'passed') AS lost
+    FROM campaign c JOIN cell USING (campaign_no) JOIN phase p USING (campaign_no)
+      JOIN trial t ON t.cell_no = cell.cell_no AND t.block >= p.first_block AND t.block < p.first_block + p.blocks
+      JOIN outcome o USING (trial_no)
+    GROUP BY c.campaign_id, t.cell_no, o.host_no, p.seq),
+  value AS (
+    SELECT c.campaign_id, s.cell_no, s.metric_no, s.host_no, p.seq, p.name, s.value_ns, NULL AS lost
+    FROM campaign c JOIN cell USING (campaign_no) JOIN sample s USING (cell_no) JOIN trial t USING (trial_no)
+      JOIN phase p ON p.campaign_no = c.campaign_no AND t.block >= p.first_block AND t.block < p.first_block + p.blocks
+    UNION ALL
+    SELECT l.campaign_id, l.cell_no, m.metric_no, l.host_no, l.seq, l.name, NULL, l.lost
+    FROM lost l JOIN cell_metric m USING (cell_no)),
+  ranked AS (
+    SELECT *,
+      ROW_NUMBER() OVER (PARTITION BY campaign_id, cell_no, metric_no, host_no, seq ORDER BY value_ns NULLS LAST) AS rank,
+      COUNT(value_ns) OVER (PARTITION BY campaign_id, cell_no, metric_no, host_no, seq) AS n
+    FROM value),
+  figure AS (
+    SELECT *,
+      AVG(CASE WHEN rank IN ((n + 1) / 2, (n + 2) / 2) THEN value_ns END)
+        OVER (PARTITION BY campaign_id, cell_no, metric_no, host_no, seq) AS median_ns
+    FROM ranked)
+SELECT f.campaign_id, f.name AS phase, cell.path, cell.workload, cell.case_name, metric.name AS metric, f.n,
+  f.lost AS failed, f.median_ns, NULLIF(host.kernel_release, '') AS kernel, host.clock, host.execution
+FROM figure f JOIN cell USING (cell_no) JOIN metric USING (metric_no) JOIN host USING (host_no)
+WHERE f.lost IS NOT NULL;
 
 CREATE VIEW v_pair AS
 SELECT c.campaign_id, p.path, p.workload, p.case_a, p.case_b, p.metric, p.n, p.median_diff_ns, p.hl_ns, p.ci_low_ns,

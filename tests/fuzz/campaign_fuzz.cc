@@ -44,6 +44,7 @@ void check_plan(const v1::Campaign& campaign) {
   const v1::Plan plan = make_plan(campaign);
   require(plan.trials() > 0 && plan.trials() <= 100000);
   require(plan.responses() >= plan.connections());
+  require(plan.phases_size() == 1 + campaign.extensions_size());
 }
 
 void run(std::string_view input) {

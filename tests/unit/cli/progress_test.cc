@@ -55,6 +55,15 @@ TEST(ProgressInALog, IsOnePlainLineATrialAndNothingIsRewritten) {
   EXPECT_EQ(progress.finish(), "");
 }
 
+TEST(ProgressInALog, NamesThePhaseOfAnExtension) {
+  Progress progress(0);
+  v1::CampaignEvent late = finished(1, 0, v1::PASSED);
+  late.mutable_finished()->mutable_trial()->set_phase("initial");
+  EXPECT_THAT(progress.on_event(late, 0), HasSubstr("  block 2  C"));
+  late.mutable_finished()->mutable_trial()->set_phase("more-of-d");
+  EXPECT_THAT(progress.on_event(late, 0), HasSubstr("  more-of-d block 2  C"));
+}
+
 TEST(ProgressInALog, SaysWhyATrialFailed) {
   Progress progress(0);
   EXPECT_THAT(progress.on_event(finished(0, 1, v1::FAILED), 0), HasSubstr("FAILED: body: expected 1, saw 2"));

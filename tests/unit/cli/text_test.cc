@@ -6,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/phase_text.h"
 #include "cli/summary_text.h"
 #include "cli/table.h"
 
@@ -89,6 +90,51 @@ TEST(SummaryText, KeepsKernelsApart) {
   EXPECT_THAT(text, HasSubstr("1.000"));
   EXPECT_THAT(text, HasSubstr("2.000"));
   EXPECT_THAT(text, HasSubstr("6.12"));
+}
+
+v1::Phase phase(const std::string& name, uint32_t first_block, uint32_t blocks) {
+  v1::Phase phase;
+  phase.set_name(name);
+  phase.set_first_block(first_block);
+  phase.set_blocks(blocks);
+  phase.set_trials(blocks * 4);
+  return phase;
+}
+
+TEST(SummaryText, SaysWhichSamplesCameFromWhichPhase) {
+  v1::SummaryResponse two = summary();
+  *two.mutable_status()->add_phases() = phase("initial", 0, 20);
+  EXPECT_THAT(summary_text(two), Not(HasSubstr("phase"))) << "one is no news";
+  *two.mutable_status()->add_phases() = phase("more", 20, 30);
+  v1::CellFigure* both = add(two, "D", "complete_ns", 1e6);
+  for (const auto& [name, n] : {std::pair("initial", 20u), std::pair("more", 29u)}) {
+    v1::PhaseFigure* part = both->add_phases();
+    part->set_phase(name);
+    part->set_n(n);
+  }
+  v1::CellFigure* later = add(two, "E", "complete_ns", 1e6);
+  later->add_phases()->set_phase("more");
+  later->mutable_phases(0)->set_n(5);
+  const std::string text = summary_text(two);
+  EXPECT_THAT(text, ContainsRegex("initial +1–20 +0 +80 "));
+  EXPECT_THAT(text, ContainsRegex("more +21–50 +0 +120 "));
+  EXPECT_THAT(text, ContainsRegex("case +n +n by phase +failed"));
+  EXPECT_THAT(text, ContainsRegex("D +5 +20 \\+ 29 +1 "));
+  EXPECT_THAT(text, ContainsRegex("E +5 +0 \\+ 5 +1 "));
+}
+
+TEST(PhaseText, ShowsWhatIsPlannedOnlyWhereThereAreSeveral) {
+  Phases phases;
+  *phases.Add() = phase("initial", 0, 20);
+  EXPECT_EQ(planned_phases(phases), "");
+  EXPECT_EQ(phase_names(phases), "initial");
+  *phases.Add() = phase("more", 20, 30);
+  phases.Mutable(1)->set_note("why");
+  EXPECT_EQ(planned_phases(phases),
+            "phase    blocks  cells  trials  responses  seed  note\n"
+            "initial    1–20      0      80          0     0\n"
+            "more      21–50      0     120          0     0  why\n");
+  EXPECT_EQ(phase_names(phases), "initial + more");
 }
 
 TEST(ExitCode, SaysDoneOnlyIfEveryTrialPassed) {

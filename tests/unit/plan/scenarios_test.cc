@@ -2,8 +2,11 @@
 // The scenarios that come with the project can be read, open with their question, and have the sizes they
 // promise.
 #include <filesystem>
+#include <map>
+#include <set>
 
 #include "base/fd.h"
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "places.h"
@@ -43,13 +46,68 @@ TEST(Scenarios, AreAllGoodAndOpenWithTheirQuestion) {
     EXPECT_THAT(*yaml, testing::HasSubstr("# From: "));
     ++seen;
   }
-  EXPECT_GE(seen, 4);
+  EXPECT_GE(seen, 6);
 }
 
 TEST(Scenarios, Static4kSmokeIsTwelveConnectionsAndSixteenResponses) {
   const v1::Plan plan = plan_of("static4k-smoke.yaml");
   EXPECT_EQ(plan.connections(), 12u);
   EXPECT_EQ(plan.responses(), 16u);
+}
+
+// The source's campaign: 4920 connections and 6090 responses in the complete matrix.
+TEST(Scenarios, RecordSizingIsTheWholeMatrix) {
+  const v1::Plan plan = plan_of("record-sizing.yaml");
+  EXPECT_EQ(plan.connections(), 4920u);
+  EXPECT_EQ(plan.responses(), 6090u);
+  EXPECT_EQ(plan.blocks(), 50u);
+  std::map<std::string, std::set<std::string>> cases;
+  std::map<std::string, int> connections;
+  for (const auto& trial : plan.schedule()) {
+    cases[trial.workload()].insert(trial.case_name());
+    ++connections[trial.workload()];
+  }
+  EXPECT_EQ(cases["h1-1m"].size(), 5u);
+  EXPECT_EQ(cases["h2-competition"].size(), 7u);
+  EXPECT_THAT(cases["h1-idle"], testing::ElementsAre("D", "E"));
+  EXPECT_EQ(connections["h1-128k"], 5 * 3 * 50);
+  EXPECT_EQ(connections["h2-competition"], 7 * 3 * 50);
+  EXPECT_EQ(connections["h1-idle"] + connections["h2-idle"], 120);
+}
+
+// What the comparisons of the source hold fixed and what they change.
+TEST(Scenarios, RecordSizingsCasesAreTheOnesOfTheComparisons) {
+  const v1::Campaign campaign = plan_of("record-sizing.yaml").campaign();
+  std::map<std::string, std::string> settings;
+  for (const auto& one : campaign.cases()) {
+    settings[one.name()] = fmt::format(
+        "{} {} {} {}", one.variant(), one.server().ssl_buffer_size_bytes(), one.tcp().congestion_control(),
+        one.tcp().has_notsent_lowat_bytes() ? std::to_string(one.tcp().notsent_lowat_bytes()) : "unset");
+  }
+  EXPECT_THAT(settings,
+              testing::ElementsAre(
+                  testing::Pair("A", "stock 16384 cubic unset"), testing::Pair("B", "stock 4096 cubic unset"),
+                  testing::Pair("C", "stock 16384 bbr 16384"), testing::Pair("D", "stock 4096 bbr 16384"),
+                  testing::Pair("E", "adaptive 16384 bbr 16384"),
+                  testing::Pair("F", "stock 4096 cubic 16384"), testing::Pair("G", "stock 4096 bbr unset")));
+}
+
+TEST(Scenarios, Static4kIsTwentyRepetitionsAndThirtyMoreWhereItWasClose) {
+  const v1::Plan plan = plan_of("static4k.yaml");
+  EXPECT_EQ(plan.connections(), 1350u);
+  EXPECT_EQ(plan.responses(), 1800u);
+  ASSERT_EQ(plan.phases_size(), 2);
+  EXPECT_EQ(plan.phases(0).trials(), 720u);
+  EXPECT_EQ(plan.phases(1).trials(), 630u);
+  EXPECT_EQ(plan.phases(1).first_block(), 20u);
+  EXPECT_EQ(plan.blocks(), 50u);
+  std::map<std::string, std::set<std::string>> later;
+  for (const auto& trial : plan.schedule()) {
+    if (trial.block() >= 20) later[trial.path()].insert(trial.case_name());
+  }
+  EXPECT_THAT(later["clean"], testing::ElementsAre("D", "F"));
+  EXPECT_THAT(later["wan"], testing::ElementsAre("D", "F"));
+  EXPECT_THAT(later["adverse"], testing::ElementsAre("D", "F", "G"));
 }
 
 TEST(Scenarios, RecheckIsEighteenSamplesInThreeBlocks) {

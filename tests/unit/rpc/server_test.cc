@@ -10,6 +10,9 @@
 #include <filesystem>
 
 #include "hopyard/v1/service.grpc.pb.h"
+#include "plan/reader.h"
+#include "plan/schedule.h"
+#include "run/ids.h"
 #include "run/machine.h"
 #include "run/runner.h"
 #include "run/workshop.h"
@@ -77,6 +80,22 @@ class ServerTest : public testing::Test {
     }
     const absl::Status added = store_->add_campaign(row, planned);
     EXPECT_TRUE(added.ok()) << added;
+    EXPECT_TRUE(store_->set_state(row.id, v1::DONE, "").ok());
+    return row.id;
+  }
+
+  // An ended campaign as it is planned. Its kernel does not exist: what is queued of it ends at once.
+  std::string planned_campaign() {
+    v1::CampaignText text;
+    text.set_yaml(kCampaign);
+    text.set_kernel("gone");
+    const auto read = plan::read_campaign(text, {{"stock", "adaptive"}, {"gone"}});
+    EXPECT_EQ(plan::describe(read.problems), "");
+    store::CampaignRow row{.id = "20260101-000000-served-0001", .campaign = read.campaign};
+    std::vector<store::PlannedRow> planned;
+    const v1::Plan plan = plan::make_plan(read.campaign);
+    for (const auto& one : plan.schedule()) planned.push_back({run::trial_id(row.id, one.index()), one});
+    EXPECT_TRUE(store_->add_campaign(row, planned).ok());
     EXPECT_TRUE(store_->set_state(row.id, v1::DONE, "").ok());
     return row.id;
   }
@@ -170,6 +189,54 @@ TEST_F(ServerTest, StatusCodesAreThoseOfTheRooms) {
   ended.set_campaign_id(stored_campaign(2));
   grpc::ClientContext second;
   EXPECT_EQ(stub_->Cancel(&second, ended, &status).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+}
+
+TEST_F(ServerTest, ExtendRefusesWithTheCodesOfItsRooms) {
+  const std::string id = stored_campaign(2);
+  v1::ExtendRequest request;
+  request.set_campaign_id("19700101");
+  request.mutable_extension()->set_repetitions(1);
+  v1::ExtendResponse response;
+  EXPECT_EQ(stub_->Extend(&context_, request, &response).error_code(), grpc::StatusCode::NOT_FOUND);
+  request.set_campaign_id(id);
+  request.mutable_extension()->set_file("more.yaml");
+  request.mutable_extension()->set_yaml("cases: [A]\n");
+  grpc::ClientContext second, third;
+  const auto wrong = stub_->Extend(&second, request, &response);
+  EXPECT_EQ(wrong.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(wrong.error_message(), HasSubstr("more.yaml:1:1: `cases` is no key here"));
+  v1::Problems problems;
+  ASSERT_TRUE(problems.ParseFromString(wrong.error_details()));
+  EXPECT_EQ(problems.problems_size(), 1);
+  request.mutable_extension()->clear_yaml();
+  EXPECT_EQ(stub_->Extend(&third, request, &response).error_code(), grpc::StatusCode::INTERNAL)
+      << "a schedule that no campaign gives";
+  EXPECT_EQ(store_->planned(id)->size(), 2u);
+}
+
+TEST_F(ServerTest, ExtendGivesThePlanAndTheSummaryItsPhases) {
+  const std::string id = planned_campaign();
+  v1::ExtendRequest request;
+  request.set_campaign_id(id);
+  request.mutable_extension()->set_name("more");
+  request.mutable_extension()->set_repetitions(3);
+  request.mutable_extension()->add_cases("B");
+  v1::ExtendResponse response;
+  const auto status = stub_->Extend(&context_, request, &response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(response.campaign_id(), id);
+  EXPECT_EQ(response.left(), 4u);
+  EXPECT_EQ(response.plan().trials(), 7u);
+  EXPECT_EQ(response.plan().schedule_size(), 0);
+  ASSERT_EQ(response.plan().phases_size(), 2);
+  EXPECT_EQ(response.plan().phases(1).trials(), 3u);
+  v1::CampaignRef ref;
+  ref.set_campaign_id(id);
+  v1::SummaryResponse summary;
+  grpc::ClientContext second;
+  ASSERT_TRUE(stub_->Summary(&second, ref, &summary).ok());
+  ASSERT_EQ(summary.status().phases_size(), 2);
+  EXPECT_EQ(summary.status().phases(1).name(), "more");
 }
 
 TEST_F(ServerTest, WatchingAnEndedCampaignGivesItsStateAndEnds) {

@@ -107,6 +107,13 @@ class RunnerTest : public testing::Test {
     return planned->campaign_id;
   }
 
+  static v1::ExtendRequest extension(const std::string& id, uint32_t repetitions) {
+    v1::ExtendRequest request;
+    request.set_campaign_id(id);
+    request.mutable_extension()->set_repetitions(repetitions);
+    return request;
+  }
+
   v1::CampaignState state(const std::string& id) const { return store_->status(id)->state(); }
 
   // Events until the end; the last one's status.
@@ -168,6 +175,76 @@ TEST_F(RunnerTest, AnAbortedCampaignCanBeResumedOnceItsCauseIsGone) {
   ASSERT_EQ(await_end(id).state(), v1::ABORTED);
   EXPECT_TRUE(runner_->resume(id).ok());
   EXPECT_EQ(await_end(id).state(), v1::ABORTED);
+}
+
+TEST_F(RunnerTest, AnExtensionFollowsWhatWasPlannedAndIsQueued) {
+  const std::string id = submit("nowhere");
+  ASSERT_EQ(await_end(id).state(), v1::ABORTED);
+  const auto before = *store_->planned(id);
+  auto request = extension(id, 2);
+  request.mutable_extension()->set_seed(99);
+  request.set_jobs(2);
+  const auto planned = runner_->extend(request);
+  ASSERT_TRUE(planned.ok()) << planned.status();
+  ASSERT_TRUE(planned->problems.empty()) << planned->problems[0].message();
+  EXPECT_EQ(planned->campaign_id, id);
+  EXPECT_EQ(planned->left, 3u) << "its own trials did not run";
+  EXPECT_EQ(planned->plan.trials(), 5u);
+  EXPECT_EQ(await_end(id).state(), v1::ABORTED) << "it was run, as far as it goes";
+  const auto after = *store_->planned(id);
+  ASSERT_EQ(after.size(), 5u);
+  for (size_t i = 0; i < before.size(); ++i) {
+    EXPECT_EQ(after[i].trial_id, before[i].trial_id);
+    EXPECT_EQ(after[i].planned.SerializeAsString(), before[i].planned.SerializeAsString());
+  }
+  for (size_t i = before.size(); i < after.size(); ++i) {
+    EXPECT_EQ(after[i].trial_id, fmt::format("{}.{:05}", id, i));
+    EXPECT_EQ(after[i].planned.phase(), "extension-1");
+    EXPECT_EQ(after[i].planned.block(), i);
+  }
+  EXPECT_EQ(store_->campaign(id)->campaign.extensions(0).seed(), 99u);
+  EXPECT_EQ(store_->campaign(id)->jobs, 2u);
+}
+
+TEST_F(RunnerTest, ExtensionsFollowOneAnother) {
+  const std::string id = submit("nowhere");
+  for (int i = 1; i <= 3; ++i) {
+    await_end(id);
+    const auto planned = runner_->extend(extension(id, 1));
+    ASSERT_TRUE(planned.ok()) << planned.status();
+    ASSERT_TRUE(planned->problems.empty());
+    EXPECT_EQ(planned->plan.phases_size(), 1 + i);
+    EXPECT_EQ(planned->plan.trials(), 3u + i);
+  }
+  await_end(id);
+  EXPECT_EQ(store_->phases(id)->size(), 4u);
+}
+
+TEST_F(RunnerTest, AWrongExtensionIsRefusedAndNothingIsStored) {
+  const std::string id = submit("nowhere");
+  await_end(id);
+  auto request = extension(id, 2);
+  request.mutable_extension()->add_cases("Z");
+  const auto planned = runner_->extend(request);
+  ASSERT_TRUE(planned.ok()) << planned.status();
+  ASSERT_EQ(planned->problems.size(), 1u);
+  EXPECT_EQ(planned->problems[0].file(), "--cases Z");
+  EXPECT_THAT(planned->problems[0].message(), HasSubstr("no case is called `Z`"));
+  EXPECT_EQ(state(id), v1::ABORTED);
+  EXPECT_EQ(store_->planned(id)->size(), 3u);
+  EXPECT_TRUE(absl::IsNotFound(runner_->extend(extension("20200101", 1)).status()));
+}
+
+TEST_F(HeldRunnerTest, OnlyAnEndedCampaignIsExtended) {
+  const std::string id = submit("never");
+  ASSERT_TRUE(silent_.await_client());
+  const std::string waiting = submit("never");
+  EXPECT_TRUE(absl::IsFailedPrecondition(runner_->extend(extension(id, 1)).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(runner_->extend(extension(waiting, 1)).status()));
+  EXPECT_EQ(store_->planned(id)->size(), 3u);
+  EXPECT_TRUE(runner_->cancel(waiting).ok());
+  EXPECT_TRUE(runner_->extend(extension(waiting, 1)).ok()) << "cancelled is ended";
+  EXPECT_EQ(state(waiting), v1::QUEUED);
 }
 
 TEST_F(RunnerTest, WatchingAnEndedCampaignEndsAtOnce) {

@@ -172,6 +172,7 @@ std::vector<PlannedRow> small_plan(const std::string& id, unsigned blocks) {
         row.planned.set_workload(workload);
         row.planned.set_seed(~0ull - block);
         row.planned.set_kernel("auto");
+        row.planned.set_phase("initial");
       }
     }
   }

@@ -19,7 +19,7 @@ using testing::IsEmpty;
 
 // One line a view: its name, then its columns. Other programs lean on them.
 constexpr char kContract[] = R"(
-v_trial trial_id campaign_id block position path workload case_name verdict reason kernel clock seed variant_sha256
+v_trial trial_id campaign_id block position path workload case_name verdict reason kernel clock seed variant_sha256 phase
 v_response trial_id stream role protocol header_bytes body_bytes body_sha256 first_decrypted_ns first_body_ns body_1024_ns body_4096_ns body_8192_ns first_data_frame_ns complete_ns
 v_tls_record trial_id seq content wire_bytes plaintext_bytes received_ns decrypted_ns
 v_ssl_write trial_id seq requested returned
