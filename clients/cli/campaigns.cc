@@ -19,6 +19,11 @@ std::string plan_text(const v1::Plan& plan) {
                       plan.cells(), plan.blocks(), plan.trials(), plan.connections(), plan.responses(),
                       plan.campaign().seed(), plan.campaign().clock());
   text += planned_phases(plan.phases());
+  for (const v1::Path& path : plan.campaign().paths()) {
+    if (path.kind() != "loopback") continue;
+    text += fmt::format("path {} is a loopback: netem on the senders' own lo, packets of up to 64 KiB\n",
+                        path.name());
+  }
   Table table({{"first block", Table::Align::kRight}, {"case"}, {"path"}, {"workload"}, {"kernel"}});
   for (const auto& trial : plan.schedule()) {
     if (trial.block() != 0) break;

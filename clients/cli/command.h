@@ -65,7 +65,10 @@ int run(const Options& options, const CampaignOptions& campaign);
 int watch(const Options& options, const std::string& id);
 int extend(const Options& options, const std::string& id, const ExtensionOptions& extension);
 // ---- figures.cc ----
-int summary(const Options& options, const std::string& id);
+// `from`: what the times shown count from, one of the two.
+inline constexpr char kFromRequest[] = "request";
+inline constexpr char kFromConnect[] = "connect";
+int summary(const Options& options, const std::string& id, const std::string& from);
 int compare(const Options& options, const std::string& id, const std::string& pair);
 int export_rows(const Options& options, const ExportOptions& what);
 int replay(const Options& options, const std::string& trial_id);

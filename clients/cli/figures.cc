@@ -63,7 +63,7 @@ int write_chunks(grpc::ClientReader<v1::ExportChunk>& reader, std::FILE* file, c
 
 }  // namespace
 
-int summary(const Options& options, const std::string& id) {
+int summary(const Options& options, const std::string& id, const std::string& from) {
   auto link = Link::open(options, WithoutDaemon::kStartUnlessNamed);
   if (!link.ok()) return report(link.status());
   v1::CampaignRef ref;
@@ -71,7 +71,8 @@ int summary(const Options& options, const std::string& id) {
   v1::SummaryResponse response;
   grpc::ClientContext context;
   if (const auto result = link->stub().Summary(&context, ref, &response); !result.ok()) return report(result);
-  fmt::print("{}", options.json ? json(response) : summary_text(response));
+  const TimesFrom times = from == kFromConnect ? TimesFrom::kConnect : TimesFrom::kRequest;
+  fmt::print("{}", options.json ? json(response) : summary_text(response, times));
   return kDone;
 }
 

@@ -26,6 +26,7 @@ struct Invocation {
   ExportOptions exported;
   std::string id = "last";
   std::string pair;
+  std::string from = kFromRequest;
   std::string name;
   std::vector<std::string> names;
   std::function<int()> command;
@@ -115,9 +116,12 @@ void add_extend(CLI::App& app, Invocation& in) {
 }
 
 void add_figure_commands(CLI::App& app, Invocation& in) {
-  add_id(
-      add_command(app, in, "summary", "a campaign's medians", [&in] { return summary(in.options, in.id); }),
-      in);
+  CLI::App* medians = add_command(app, in, "summary", "a campaign's medians",
+                                  [&in] { return summary(in.options, in.id, in.from); });
+  add_id(medians, in);
+  medians->add_option("--from", in.from, "what times count from: request (the default) or connect")
+      ->type_name("INSTANT")
+      ->check(CLI::IsMember(std::vector<std::string>{kFromRequest, kFromConnect}));
   CLI::App* pair = add_command(app, in, "compare", "paired differences between two cases",
                                [&in] { return compare(in.options, in.id, in.pair); });
   add_id(pair, in);

@@ -2,7 +2,9 @@
 // Picks the metrics worth a column and writes the table.
 #include "cli/summary_text.h"
 
+#include <algorithm>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "cli/output.h"
@@ -18,10 +20,25 @@ struct Shown {
   const char* metric;
   const char* title;
 };
-constexpr Shown kShown[] = {{"first_decrypted_ns", "first decrypted"},
-                            {"first_body_ns", "first body"},
-                            {"body_8192_ns", "8 KiB body"},
-                            {"complete_ns", "complete"}};
+constexpr Shown kTimesFromRequest[] = {{"first_decrypted_ns", "first decrypted"},
+                                       {"first_body_ns", "first body"},
+                                       {"body_8192_ns", "8 KiB body"},
+                                       {"complete_ns", "complete"}};
+constexpr Shown kTimesFromConnect[] = {{"connect_to_first_decrypted_ns", "first decrypted"},
+                                       {"connect_to_complete_ns", "complete"}};
+
+std::span<const Shown> shown_from(TimesFrom from) {
+  if (from == TimesFrom::kConnect) return kTimesFromConnect;
+  return kTimesFromRequest;
+}
+
+// What stands in a summary's columns.
+struct Layout {
+  std::span<const Shown> shown;
+  bool kernels = false;
+  bool p90 = false;
+  bool p95 = false;
+};
 
 struct Row {
   std::string kernel, path, workload, role, case_name;
@@ -73,13 +90,6 @@ std::vector<Row> rows_of(const v1::SummaryResponse& summary) {
 
 std::string shown_ms(bool present, double ns) { return present ? milliseconds(ns) : "–"; }
 
-bool any_p90(const v1::SummaryResponse& summary) {
-  for (const auto& cell : summary.cells()) {
-    if (cell.has_p90_ns()) return true;
-  }
-  return false;
-}
-
 bool several_kernels(const v1::SummaryResponse& summary) {
   for (const auto& cell : summary.cells()) {
     if (kernel_of(cell) != kernel_of(summary.cells(0))) return true;
@@ -100,31 +110,47 @@ std::string n_by_phase(const Row& row, const Phases& phases) {
   return text;
 }
 
-std::vector<std::string> cells_of(const Row& row, const Phases& phases, bool kernels, bool p90) {
+Layout layout_of(const v1::SummaryResponse& summary, TimesFrom from) {
+  Layout layout{.shown = shown_from(from), .kernels = several_kernels(summary)};
+  for (const auto& cell : summary.cells()) {
+    layout.p90 |= cell.has_p90_ns();
+    // Two times leave room for another percentile.
+    layout.p95 |= cell.has_p95_ns() && from == TimesFrom::kConnect;
+  }
+  return layout;
+}
+
+bool shows_any(const Row& row, const Layout& layout) {
+  return std::any_of(layout.shown.begin(), layout.shown.end(),
+                     [&row](const Shown& shown) { return row.figures.contains(shown.metric); });
+}
+
+std::vector<std::string> cells_of(const Row& row, const Phases& phases, const Layout& layout) {
   std::vector<std::string> cells = {row.path,      row.workload,          row.role,
                                     row.case_name, std::to_string(row.n), std::to_string(row.failed)};
   if (phases.size() > 1) cells.insert(cells.begin() + 5, n_by_phase(row, phases));
-  if (kernels) cells.insert(cells.begin(), row.kernel);
-  for (const auto& shown : kShown) {
+  if (layout.kernels) cells.insert(cells.begin(), row.kernel);
+  for (const auto& shown : layout.shown) {
     const auto found = row.figures.find(shown.metric);
     const v1::CellFigure* figure = found == row.figures.end() ? nullptr : found->second;
     cells.push_back(shown_ms(figure != nullptr && figure->has_median_ns(), figure ? figure->median_ns() : 0));
-    if (p90)
+    if (layout.p90)
       cells.push_back(shown_ms(figure != nullptr && figure->has_p90_ns(), figure ? figure->p90_ns() : 0));
+    if (layout.p95)
+      cells.push_back(shown_ms(figure != nullptr && figure->has_p95_ns(), figure ? figure->p95_ns() : 0));
   }
   return cells;
 }
 
 }  // namespace
 
-std::string summary_text(const v1::SummaryResponse& summary) {
+std::string summary_text(const v1::SummaryResponse& summary, TimesFrom from) {
   const v1::CampaignStatus& status = summary.status();
   std::string text = fmt::format("{}  {}\n{}\n{}\n", status.campaign_id(), state_name(status.state()),
                                  status.question(), progress_words(status));
   if (!status.reason().empty()) text += status.reason() + "\n";
   text += counted_phases(status.phases());
-  const bool p90 = any_p90(summary);
-  const bool kernels = several_kernels(summary);
+  const Layout layout = layout_of(summary, from);
   std::vector<Table::Column> columns = {{"path"},
                                         {"workload"},
                                         {"response"},
@@ -132,14 +158,18 @@ std::string summary_text(const v1::SummaryResponse& summary) {
                                         {"n", Table::Align::kRight},
                                         {"failed", Table::Align::kRight}};
   if (status.phases_size() > 1) columns.insert(columns.begin() + 5, {"n by phase", Table::Align::kRight});
-  if (kernels) columns.insert(columns.begin(), {"kernel"});
-  for (const auto& shown : kShown) {
+  if (layout.kernels) columns.insert(columns.begin(), {"kernel"});
+  for (const auto& shown : layout.shown) {
     columns.push_back({fmt::format("{} ms", shown.title), Table::Align::kRight});
-    if (p90) columns.push_back({"p90", Table::Align::kRight});
+    if (layout.p90) columns.push_back({"p90", Table::Align::kRight});
+    if (layout.p95) columns.push_back({"p95", Table::Align::kRight});
   }
   Table table(columns);
-  for (const auto& row : rows_of(summary)) table.add(cells_of(row, status.phases(), kernels, p90));
-  if (!table.empty()) text += "\nMedians, from each request's write:\n" + table.text();
+  for (const auto& row : rows_of(summary)) {
+    if (shows_any(row, layout)) table.add(cells_of(row, status.phases(), layout));
+  }
+  const char* zero = from == TimesFrom::kConnect ? "the connection's start" : "each request's write";
+  if (!table.empty()) text += fmt::format("\nMedians, from {}:\n", zero) + table.text();
   return text;
 }
 

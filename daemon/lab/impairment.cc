@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The qdiscs of a path: never netem on a sender, never netem under fq.
+// The qdiscs of a path: never netem under fq, and netem on a sender only where the path is a loopback.
 #include "lab/impairment.h"
 
 #include <sys/utsname.h>
@@ -90,14 +90,13 @@ void compare_seed(const netlink::NetemOptions& asked, const netlink::NetemOption
   if (unsupported.empty() || unsupported.back() != note) unsupported.push_back(note);
 }
 
-absl::Status compare_netem(LinkSlot slot, const RoutedSpec& spec, const QdiscSnapshot& seen,
+absl::Status compare_netem(const netlink::NetemOptions& asked, const QdiscSnapshot& seen,
                            std::vector<std::string>& unsupported) {
   Comparison comparison(seen);
   if (!seen.qdisc.netem) {
     comparison.different_kind("netem");
     return comparison.result();
   }
-  const netlink::NetemOptions asked = router_options(slot, spec);
   const netlink::NetemOptions& has = *seen.qdisc.netem;
   comparison.same("limit", asked.limit_packets, has.limit_packets);
   comparison.same("delay_ns", asked.delay.count(), has.delay.count());
@@ -145,10 +144,26 @@ absl::Status compare_qdiscs(const Topology& topology, const RoutedSpec& spec,
     return absl::FailedPreconditionError(fmt::format("read back qdisc: path: {} roots, not 4", seen.size()));
   }
   for (const LinkSlot slot : {kClientLink, kRouterToClient, kRouterToServer, kServerLink}) {
-    HOPYARD_RETURN_IF_ERROR(at_router(slot) ? compare_netem(slot, spec, seen[slot], unsupported)
-                                            : compare_fq(seen[slot]));
+    HOPYARD_RETURN_IF_ERROR(at_router(slot)
+                                ? compare_netem(router_options(slot, spec), seen[slot], unsupported)
+                                : compare_fq(seen[slot]));
   }
   return absl::OkStatus();
+}
+
+netlink::NetemOptions loopback_options(const RoutedSpec& spec) {
+  netlink::NetemOptions options;
+  options.limit_packets = spec.limit_packets;
+  options.delay = spec.rtt / 2;
+  options.rate_bps = spec.rate_bps;
+  options.loss = spec.loss;
+  options.seed = spec.seed;
+  return options;
+}
+
+absl::Status compare_loopback_qdisc(const RoutedSpec& spec, const QdiscSnapshot& seen,
+                                    std::vector<std::string>& unsupported) {
+  return compare_netem(loopback_options(spec), seen, unsupported);
 }
 
 }  // namespace hopyard::lab

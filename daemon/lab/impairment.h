@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fq at the endpoints, netem at the router's egresses: set and compared. Knows no addresses.
+// fq at the endpoints, netem at the router's egresses, or netem alone on a loopback: set and compared. Knows
+// no addresses.
 #pragma once
 
 #include <string>
@@ -22,5 +23,12 @@ absl::Status add_qdiscs(const Topology& topology, const RoutedSpec& spec, Ends& 
 // is FAILED_PRECONDITION and names link, option and both values.
 absl::Status compare_qdiscs(const Topology& topology, const RoutedSpec& spec,
                             const std::vector<QdiscSnapshot>& seen, std::vector<std::string>& unsupported);
+
+// The one netem of a loopback path, which every packet of either direction passes: half of the round trip,
+// and the spec's seed.
+netlink::NetemOptions loopback_options(const RoutedSpec& spec);
+// As compare_qdiscs, for that one.
+absl::Status compare_loopback_qdisc(const RoutedSpec& spec, const QdiscSnapshot& seen,
+                                    std::vector<std::string>& unsupported);
 
 }  // namespace hopyard::lab

@@ -24,9 +24,6 @@ namespace {
 constexpr std::chrono::seconds kCarrierTime(5);
 constexpr char kIpv6Settings[] = "/proc/sys/net/ipv6";
 
-// The kernel has no per-namespace value, so that a guest's memory could show only here.
-constexpr char kNoTcpMem[] =
-    "net.ipv4.tcp_mem: one for the whole machine; neither set nor shown inside a namespace";
 constexpr char kNoIpv6[] = "IPv6: this kernel has none (the module ipv6 is not loaded)";
 
 absl::Status add_veth(End& from, End& to, const LinkPlan& endpoint, const LinkPlan& router) {
@@ -70,16 +67,6 @@ absl::Status add_addresses(const Topology& topology, Side side, End& end) {
     batch.add_route({.destination = route.destination, .gateway = route.gateway, .link = link.index});
   }
   return base::annotate(end.route.run(batch), "set addresses", side_name(side));
-}
-
-// The namespace's default may be another: the kernel lets root of the namespace choose for a socket what it
-// may forbid as a default. One without it has been put into `unsupported`.
-absl::Status set_client_congestion_control(int fd) {
-  constexpr std::string_view kWanted = kClientCongestionControl;
-  if (::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, kWanted.data(), kWanted.size()) == 0)
-    return absl::OkStatus();
-  if (errno == ENOENT) return absl::OkStatus();
-  return base::errno_status("set congestion control of the client's socket", kWanted);
 }
 
 struct RisingSide {

@@ -76,27 +76,6 @@ std::vector<std::string> seen_lines(const Observed& observed) {
   return out;
 }
 
-absl::StatusOr<LinkState> read_link(const LinkPlan& plan, End& end,
-                                    const std::vector<netlink::LinkInfo>& links,
-                                    const std::vector<netlink::AddressInfo>& addresses) {
-  const auto found =
-      std::find_if(links.begin(), links.end(), [&](const auto& link) { return link.index == plan.index; });
-  if (found == links.end()) {
-    return absl::NotFoundError(fmt::format("read back: {} link {}: gone", side_name(plan.side), plan.name));
-  }
-  LinkState state{.side = plan.side, .name = found->name, .mac = found->mac, .mtu = found->mtu};
-  state.running = found->up && found->running;
-  for (const auto& address : addresses) {
-    if (address.link != plan.index) continue;
-    state.addresses.push_back(address.address + (address.tentative ? " tentative" : ""));
-  }
-  HOPYARD_ASSIGN_OR_RETURN(const netlink::Offloads offloads, end.ethtool.offloads(found->name));
-  state.tso = offloads.tso;
-  state.gso = offloads.gso;
-  state.gro = offloads.gro;
-  return state;
-}
-
 absl::Status read_side(const Topology& topology, Side side, End& end, Observed& observed) {
   HOPYARD_ASSIGN_OR_RETURN(const auto links, end.route.links());
   HOPYARD_ASSIGN_OR_RETURN(const auto addresses, end.route.addresses());
@@ -129,6 +108,29 @@ std::vector<std::string_view> recorded_of(Side side) {
   return {names.begin(), names.end()};
 }
 
+}  // namespace
+
+absl::StatusOr<LinkState> read_link(const LinkPlan& plan, End& end,
+                                    const std::vector<netlink::LinkInfo>& links,
+                                    const std::vector<netlink::AddressInfo>& addresses) {
+  const auto found =
+      std::find_if(links.begin(), links.end(), [&](const auto& link) { return link.index == plan.index; });
+  if (found == links.end()) {
+    return absl::NotFoundError(fmt::format("read back: {} link {}: gone", side_name(plan.side), plan.name));
+  }
+  LinkState state{.side = plan.side, .name = found->name, .mac = found->mac, .mtu = found->mtu};
+  state.running = found->up && found->running;
+  for (const auto& address : addresses) {
+    if (address.link != plan.index) continue;
+    state.addresses.push_back(address.address + (address.tentative ? " tentative" : ""));
+  }
+  HOPYARD_ASSIGN_OR_RETURN(const netlink::Offloads offloads, end.ethtool.offloads(found->name));
+  state.tso = offloads.tso;
+  state.gso = offloads.gso;
+  state.gro = offloads.gro;
+  return state;
+}
+
 absl::Status read_settings_of(Side side, Observed& observed) {
   for (const std::string_view name : recorded_of(side)) {
     auto value = read_sysctl(name);
@@ -138,8 +140,6 @@ absl::Status read_settings_of(Side side, Observed& observed) {
   }
   return absl::OkStatus();
 }
-
-}  // namespace
 
 absl::Status read_network(const Topology& topology, Ends& ends, Observed& observed) {
   for (const Side side : kSides) {

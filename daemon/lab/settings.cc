@@ -2,6 +2,10 @@
 // The settings of each side. Knows no links.
 #include "lab/settings.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include "fmt/format.h"
 
 namespace hopyard::lab {
@@ -50,6 +54,14 @@ absl::Status explain(const absl::Status& refused, Side side, const Sysctl& setti
 }
 
 }  // namespace
+
+absl::Status set_client_congestion_control(int fd) {
+  constexpr std::string_view kWanted = kClientCongestionControl;
+  if (::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, kWanted.data(), kWanted.size()) == 0)
+    return absl::OkStatus();
+  if (errno == ENOENT) return absl::OkStatus();
+  return base::errno_status("set congestion control of the client's socket", kWanted);
+}
 
 absl::Status check_settings(const RoutedSpec& spec) {
   if (!spec.notsent_lowat_bytes || *spec.notsent_lowat_bytes <= UINT32_MAX) return absl::OkStatus();

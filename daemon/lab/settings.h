@@ -16,6 +16,14 @@ namespace hopyard::lab {
 // `unsupported` says so, and only the client's own sockets have it.
 inline constexpr char kClientCongestionControl[] = "cubic";
 
+// The same for one socket: the namespace's default may be another, and the kernel lets root of the namespace
+// choose for a socket what it may forbid as a default. A kernel without it leaves the socket as it is.
+absl::Status set_client_congestion_control(int fd);
+
+// The kernel has no per-namespace value, so that a guest's memory could show only here.
+inline constexpr char kNoTcpMem[] =
+    "net.ipv4.tcp_mem: one for the whole machine; neither set nor shown inside a namespace";
+
 // INVALID_ARGUMENT for values no kernel could hold.
 absl::Status check_settings(const RoutedSpec& spec);
 

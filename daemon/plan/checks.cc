@@ -9,6 +9,7 @@
 #include "fmt/format.h"
 #include "plan/cells.h"
 #include "plan/quantity.h"
+#include "plan/schema.h"
 
 namespace hopyard::plan {
 namespace {
@@ -73,6 +74,50 @@ void check_variants(const Context& context) {
   }
 }
 
+// Keys that only some variants know.
+void check_directives(const Context& context) {
+  for (int i = 0; i < context.campaign.cases_size(); ++i) {
+    const std::string& variant = context.campaign.cases(i).variant();
+    const auto own = context.known.directives.find(variant);
+    if (!contains(context.known.variants, variant)) continue;  // refused itself
+    for (const Key& key : keys_of(*v1::Server::descriptor())) {
+      const std::string path = fmt::format("cases[{}].server.{}", i, key.name);
+      if (!key.rule->by_variant() || !context.places.written(path)) continue;
+      if (own != context.known.directives.end() && contains(own->second, key.name)) continue;
+      std::vector<std::string> right;
+      for (const auto& [name, directives] : context.known.directives) {
+        if (contains(directives, key.name)) right.push_back(name);
+      }
+      context.at_key(path, fmt::format("variant {} has no directive {}", quoted(variant), quoted(key.name)),
+                     right.empty() ? "no such key: no variant has it"
+                                   : fmt::format("`variant: {}`, or no such key", enumerated(right)));
+    }
+  }
+}
+
+void check_dynamic_records(const Context& context) {
+  constexpr uint64_t kSizeLo = 1369, kSizeHi = 4229;  // the server's defaults
+  constexpr int64_t kMillisecondNs = 1'000'000;
+  for (int i = 0; i < context.campaign.cases_size(); ++i) {
+    const v1::Server& server = context.campaign.cases(i).server();
+    const std::string at = fmt::format("cases[{}].server", i);
+    const uint64_t lo = server.has_ssl_dyn_rec_size_lo_bytes() ? server.ssl_dyn_rec_size_lo_bytes() : kSizeLo;
+    const uint64_t hi = server.has_ssl_dyn_rec_size_hi_bytes() ? server.ssl_dyn_rec_size_hi_bytes() : kSizeHi;
+    if (lo >= hi) {
+      const bool hi_written = context.places.written(at + ".ssl_dyn_rec_size_hi");
+      context.at_value(
+          at + (hi_written ? ".ssl_dyn_rec_size_hi" : ".ssl_dyn_rec_size_lo"),
+          fmt::format("records of {} bytes are followed by records of {}", lo, hi),
+          "an `ssl_dyn_rec_size_hi` (4229B if absent) above `ssl_dyn_rec_size_lo` (1369B if absent)");
+    }
+    if (server.ssl_dyn_rec_timeout_ns() % kMillisecondNs != 0) {
+      context.at_value(at + ".ssl_dyn_rec_timeout",
+                       "`ssl_dyn_rec_timeout` is no whole number of milliseconds",
+                       "a time that nginx can hold, such as `1s` or `250ms`");
+    }
+  }
+}
+
 void check_kernels(const Context& context) {
   std::vector<std::string> kernels = context.known.kernels;
   if (!contains(kernels, "auto")) kernels.insert(kernels.begin(), "auto");
@@ -93,7 +138,8 @@ void check_unix_path(const Context& context, const std::string& path) {
   }
 }
 
-void check_routed_path(const Context& context, const v1::Path& path, const std::string& at) {
+// Either kind that has netem.
+void check_impaired_path(const Context& context, const v1::Path& path, const std::string& at) {
   for (const char* key : {"rtt", "rate", "loss"}) {
     if (!context.places.written(at + "." + key) || context.places.written(at + ".limit")) continue;
     context.at_key(at + "." + key, fmt::format("`{}` without a packet `limit`", key),
@@ -115,7 +161,7 @@ void check_paths(const Context& context) {
     const v1::Path& path = context.campaign.paths(i);
     const std::string at = fmt::format("paths[{}]", i);
     if (path.kind() == "unix") check_unix_path(context, at);
-    if (path.kind() == "routed") check_routed_path(context, path, at);
+    if (path.kind() == "routed" || path.kind() == "loopback") check_impaired_path(context, path, at);
   }
 }
 
@@ -351,7 +397,8 @@ void check_whole(const Context& context) {
 void check_campaign(const v1::Campaign& campaign, const Known& known, const Places& places,
                     Problems& problems) {
   const Context context{campaign, known, places, problems};
-  for (const auto check : {check_variants, check_kernels, check_paths, check_workloads, check_selections}) {
+  for (const auto check : {check_variants, check_directives, check_dynamic_records, check_kernels,
+                           check_paths, check_workloads, check_selections}) {
     check(context);
   }
   check_whole(context);

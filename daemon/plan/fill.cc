@@ -6,6 +6,7 @@
 #include <map>
 #include <regex>
 
+#include "absl/strings/str_split.h"
 #include "base/text.h"
 #include "fmt/format.h"
 #include "google/protobuf/descriptor.h"
@@ -47,7 +48,7 @@ class Filler {
     for (const Node& child : node.children) {
       const Key* key = find_key(descriptor, child.key);
       if (key == nullptr) {
-        refuse_key(child, key_names(descriptor));
+        if (!refuse_block(child, descriptor)) refuse_key(child, key_names(descriptor));
         continue;
       }
       fill_field(child, *key, message, path.empty() ? key->name : path + "." + key->name);
@@ -67,6 +68,35 @@ class Filler {
   void refuse_key(const Node& child, const std::vector<std::string>& names) {
     problems_.add(child.key_place, quoted(child.key) + " is no key here" + suggestion(child.key, names),
                   "one of " + enumerated(names));
+  }
+
+  // The directive of nginx called `name` that is a key here, or of a message that is one.
+  static const Key* find_directive(const google::protobuf::Descriptor& descriptor, std::string_view name) {
+    if (const Key* key = find_key(descriptor, name)) return key->rule->blocks().empty() ? nullptr : key;
+    for (const Key& key : keys_of(descriptor)) {
+      const Key* inside = key.is_message() ? find_key(*key.field->message_type(), name) : nullptr;
+      if (inside != nullptr && !inside->rule->blocks().empty()) return inside;
+    }
+    return nullptr;
+  }
+
+  // A block of nginx's configuration with directives inside that are keys elsewhere. True if it was one.
+  bool refuse_block(const Node& block, const google::protobuf::Descriptor& descriptor) {
+    bool refused = false;
+    for (const Node& child : block.children) {
+      const Key* key = find_directive(descriptor, child.key);
+      if (key == nullptr) continue;
+      const std::vector<std::string> blocks = absl::StrSplit(key->rule->blocks(), ' ');
+      const bool taken = std::count(blocks.begin(), blocks.end(), block.key) > 0;
+      std::string message = fmt::format("{} in a {} block", quoted(child.key), quoted(block.key));
+      if (!taken) {
+        message += fmt::format(", where nginx refuses it (\"{}\" directive is not allowed here)", key->name);
+      }
+      problems_.add(child.key_place, message,
+                    fmt::format("{} as a key of `server`, which is nginx's server block", quoted(key->name)));
+      refused = true;
+    }
+    return refused;
   }
 
   void refuse(const Node& node, const Key& key, std::string_view what) {
@@ -131,8 +161,18 @@ class Filler {
       refuse(node, key, fmt::format("{} stands where a single value should", kind_name(node.kind)));
       return false;
     }
+    if (key.is_flag()) return fill_flag(node, key, message);
     if (key.field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) return fill_text(node, key, message);
     return fill_number(node, key, message);
+  }
+
+  bool fill_flag(const Node& node, const Key& key, Message& message) {
+    if (node.text != kOn && node.text != kOff) {
+      refuse(node, key, quoted(node.text));
+      return false;
+    }
+    message.GetReflection()->SetBool(&message, key.field, node.text == kOn);
+    return true;
   }
 
   bool fill_text(const Node& node, const Key& key, Message& message) {

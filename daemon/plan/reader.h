@@ -3,6 +3,7 @@
 // Opens no file, runs nothing, knows no YAML library.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct ReadResult {
 // What exists outside the file; names not listed are refused.
 struct Known {
   std::vector<std::string> variants;
-  std::vector<std::string> kernels;  // beside "auto", which is always known
+  std::vector<std::string> kernels;                            // beside "auto", which is always known
+  std::map<std::string, std::vector<std::string>> directives;  // of each variant that has some of its own
 };
 
 // Never throws. At most a hundred problems are listed, sources in the order file, --set, other options.

@@ -54,6 +54,7 @@ std::string one_value(const Key& key) {
   const v1::Yaml& rule = *key.rule;
   if (key.is_message()) return "keys out of " + enumerated(key_names(*key.field->message_type()), "and");
   if (rule.one_of_size() > 0) return enumerated({rule.one_of().begin(), rule.one_of().end()});
+  if (key.is_flag()) return enumerated({kOn, kOff});
   std::string text = noun(key);
   const std::vector<std::string> units = unit_names(rule.unit());
   if (units.size() > 1) text += fmt::format(" ({})", enumerated(units));
@@ -65,6 +66,8 @@ std::string one_value(const Key& key) {
 }  // namespace
 
 bool Key::is_message() const { return field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE; }
+
+bool Key::is_flag() const { return field->cpp_type() == FieldDescriptor::CPPTYPE_BOOL; }
 
 std::string Key::expectation() const {
   std::string text = one_value(*this);

@@ -11,12 +11,17 @@
 
 namespace hopyard::plan {
 
+// A flag's two words, as nginx writes them.
+inline constexpr char kOn[] = "on";
+inline constexpr char kOff[] = "off";
+
 struct Key {
   std::string name;  // as written in YAML
   const google::protobuf::FieldDescriptor* field;
   const v1::Yaml* rule;
 
   bool is_message() const;
+  bool is_flag() const;
   // What a right value looks like: "a time with its unit (ns, us, ms or s) from 0ns to 10s, such as `20ms`".
   std::string expectation() const;
 };

@@ -114,6 +114,7 @@ absl::Status Runner::take_up_unfinished() {
 absl::StatusOr<Planned> Runner::validate(const v1::CampaignText& text) const {
   plan::Known known;
   HOPYARD_ASSIGN_OR_RETURN(known.variants, workshop_.names());
+  HOPYARD_ASSIGN_OR_RETURN(known.directives, workshop_.directives());
   HOPYARD_ASSIGN_OR_RETURN(known.kernels, machine_.kernel_names());
   plan::ReadResult read = plan::read_campaign(text, known);
   Planned planned;

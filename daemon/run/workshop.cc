@@ -29,6 +29,7 @@ ReadyVariant ready_from(const variant::Build& build) {
   records.set_early_budget_bytes(build.records.early_budget_bytes);
   records.set_transitions(build.records.transitions);
   records.set_settings(build.records.settings);
+  records.set_dynamic(build.records.dynamic);
   return ready;
 }
 
@@ -70,6 +71,13 @@ absl::StatusOr<std::vector<std::string>> Workshop::names() const {
   std::vector<std::string> names;
   for (const auto& variant : catalogue.variants()) names.push_back(variant.name);
   return names;
+}
+
+absl::StatusOr<std::map<std::string, std::vector<std::string>>> Workshop::directives() const {
+  HOPYARD_ASSIGN_OR_RETURN(const auto catalogue, variant::Catalogue::load(catalogue_files_));
+  std::map<std::string, std::vector<std::string>> directives;
+  for (const auto& variant : catalogue.variants()) directives[variant.name] = variant.directives;
+  return directives;
 }
 
 absl::StatusOr<std::vector<v1::VariantStatus>> Workshop::list() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <mutex>
 #include <stop_token>
 #include <string>
@@ -32,6 +33,8 @@ class Workshop {
   Workshop(variant::BuilderOptions options, std::vector<std::string> catalogue_files, Gate gate);
 
   absl::StatusOr<std::vector<std::string>> names() const;
+  // Settings that only some variants have, by the variant's name.
+  absl::StatusOr<std::map<std::string, std::vector<std::string>>> directives() const;
   absl::StatusOr<std::vector<v1::VariantStatus>> list() const;
   // Builds and gates what is not yet. NOT_FOUND: no such variant. FAILED_PRECONDITION: a gate's check does
   // not hold; the message names it. CANCELLED once `stop` is requested. A gate that failed before is run

@@ -10,12 +10,19 @@ namespace {
 // nginx's own defaults stay where a campaign sets nothing.
 std::string settings_lines(const v1::Server& settings) {
   std::string lines;
-  if (settings.has_ssl_buffer_size_bytes()) {
-    lines += fmt::format("    ssl_buffer_size {};\n", settings.ssl_buffer_size_bytes());
-  }
-  if (settings.has_http2_chunk_size_bytes()) {
-    lines += fmt::format("    http2_chunk_size {};\n", settings.http2_chunk_size_bytes());
-  }
+  const auto add = [&lines](bool set, const char* directive, const auto& value) {
+    if (set) lines += fmt::format("    {} {};\n", directive, value);
+  };
+  const v1::Server& s = settings;
+  constexpr int64_t kMillisecondNs = 1'000'000;
+  add(s.has_ssl_buffer_size_bytes(), "ssl_buffer_size", s.ssl_buffer_size_bytes());
+  add(s.has_http2_chunk_size_bytes(), "http2_chunk_size", s.http2_chunk_size_bytes());
+  add(s.has_ssl_dyn_rec_enable(), "ssl_dyn_rec_enable", s.ssl_dyn_rec_enable() ? "on" : "off");
+  add(s.has_ssl_dyn_rec_size_lo_bytes(), "ssl_dyn_rec_size_lo", s.ssl_dyn_rec_size_lo_bytes());
+  add(s.has_ssl_dyn_rec_size_hi_bytes(), "ssl_dyn_rec_size_hi", s.ssl_dyn_rec_size_hi_bytes());
+  add(s.has_ssl_dyn_rec_threshold(), "ssl_dyn_rec_threshold", s.ssl_dyn_rec_threshold());
+  add(s.has_ssl_dyn_rec_timeout_ns(), "ssl_dyn_rec_timeout",
+      fmt::format("{}ms", s.ssl_dyn_rec_timeout_ns() / kMillisecondNs));
   return lines;
 }
 

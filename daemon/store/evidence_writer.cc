@@ -389,7 +389,8 @@ Statement& bind_build(Statement& statement, const Provenance& provenance, const 
       .bind(records.early_fragment_bytes())
       .bind(records.early_budget_bytes())
       .bind(records.transitions())
-      .bind(records.settings());
+      .bind(records.settings())
+      .bind(records.dynamic() ? 1 : 0);
 }
 
 absl::StatusOr<int64_t> build_number(Connection& connection, const Provenance& provenance) {
@@ -398,13 +399,14 @@ absl::StatusOr<int64_t> build_number(Connection& connection, const Provenance& p
       "SELECT build_no FROM server_build WHERE variant = ? AND sha256 = ? AND nginx_path = ? AND "
       "binary_sha256 = ?"
       " AND inputs = ? AND fragment_bytes = ? AND early_fragment_bytes = ? AND early_budget_bytes = ?"
-      " AND transitions = ? AND settings = ?");
+      " AND transitions = ? AND settings = ? AND dynamic = ?");
   HOPYARD_ASSIGN_OR_RETURN(const bool found, bind_build(find, provenance, inputs).step());
   if (found) return find.integer(0);
   Statement insert = connection.prepare(
       "INSERT INTO server_build (variant, sha256, nginx_path, binary_sha256, inputs, fragment_bytes,"
-      " early_fragment_bytes, early_budget_bytes, transitions, settings) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
-      "?)");
+      " early_fragment_bytes, early_budget_bytes, transitions, settings, dynamic) VALUES (?, ?, ?, ?, ?, ?, "
+      "?, "
+      "?, ?, ?, ?)");
   HOPYARD_RETURN_IF_ERROR(bind_build(insert, provenance, inputs).run());
   return connection.last_insert_rowid();
 }

@@ -27,6 +27,12 @@ constexpr std::array<Milestone, 7> kMilestones = {{
     {"complete_ns", &v1::Response::complete_ns, 0, false},
 }};
 
+// From the connection's start, for the first response: what a client that only knows a URL would count.
+constexpr std::array<Milestone, 2> kFromConnect = {{
+    {"connect_to_first_decrypted_ns", &v1::Response::first_decrypted_ns, 0, false},
+    {"connect_to_complete_ns", &v1::Response::complete_ns, 0, false},
+}};
+
 constexpr const char* kStartFromFirst = "start_from_first_ns";
 constexpr const char* kCompleteFromFirst = "complete_from_first_ns";
 
@@ -42,7 +48,10 @@ std::vector<std::string> metric_names(const v1::Workload& workload) {
       if (milestone.h2_only && workload.protocol() != "h2") continue;
       names.push_back(prefix + milestone.name);
     }
-    if (i == 0) continue;
+    if (i == 0) {
+      for (const Milestone& milestone : kFromConnect) names.push_back(prefix + milestone.name);
+      continue;
+    }
     names.push_back(prefix + kStartFromFirst);
     names.push_back(prefix + kCompleteFromFirst);
   }
@@ -58,6 +67,11 @@ std::vector<Sample> trial_samples(const v1::ClientEvidence& client) {
     for (const Milestone& milestone : kMilestones) {
       const int64_t instant = (response.*milestone.instant)();
       if (instant != 0) samples.push_back({prefix + milestone.name, instant - response.request_start_ns()});
+    }
+    for (const Milestone& milestone : kFromConnect) {
+      const int64_t instant = (response.*milestone.instant)();
+      if (i > 0 || instant == 0 || client.connect_start_ns() == 0) continue;
+      samples.push_back({prefix + milestone.name, instant - client.connect_start_ns()});
     }
     const int64_t first = client.responses(0).request_start_ns();
     if (i == 0 || first == 0) continue;

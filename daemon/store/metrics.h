@@ -15,7 +15,8 @@ namespace hopyard::store {
 
 // Names of all figures a trial of this workload can show, in the order in which people read them. The times
 // of v_response, from their own request's write; with more than one request, "role." in front. Later
-// responses also have start_from_first_ns and complete_from_first_ns, from the first request's write.
+// responses also have start_from_first_ns and complete_from_first_ns, from the first request's write; the
+// first one has connect_to_first_decrypted_ns and connect_to_complete_ns, from just before connect(2).
 std::vector<std::string> metric_names(const v1::Workload& workload);
 
 struct Sample {

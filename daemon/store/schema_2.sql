@@ -51,3 +51,8 @@ INSERT INTO phase (campaign_no, seq, name, first_block, blocks, file, yaml, opti
 SELECT campaign_no, 0, 'initial', 0, COALESCE(MAX(block) + 1, 0), '', '', '', '', submitted_unix_ns
 FROM campaign LEFT JOIN cell USING (campaign_no) LEFT JOIN trial USING (cell_no)
 GROUP BY campaign_no;
+
+-- ---- what a server build promises ----
+
+-- 1: the case's ssl_dyn_rec_* settings decide its record sizes, within fragment_bytes.
+ALTER TABLE server_build ADD COLUMN dynamic INTEGER NOT NULL DEFAULT 0 CHECK (dynamic IN (0, 1));

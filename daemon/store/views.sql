@@ -102,7 +102,7 @@ CREATE VIEW v_provenance AS
 SELECT t.trial_id, t.run_index, cell.kernel_name AS planned_kernel, h.execution, NULLIF(h.kernel_release, '') AS kernel,
   h.clock, version.content AS tool_version, b.variant, b.sha256 AS variant_sha256, b.binary_sha256, b.nginx_path,
   b.inputs, b.fragment_bytes, b.early_fragment_bytes, b.early_budget_bytes, b.transitions, b.settings,
-  o.started_ns, o.finished_ns, o.finished_ns - o.started_ns AS wall_ns, o.recorded_unix_ns
+  o.started_ns, o.finished_ns, o.finished_ns - o.started_ns AS wall_ns, o.recorded_unix_ns, b.dynamic
 FROM outcome o JOIN trial t USING (trial_no) JOIN cell USING (cell_no) JOIN host h USING (host_no)
   JOIN server_build b USING (build_no) JOIN text version ON version.text_no = o.tool_version_text;
 
@@ -132,9 +132,11 @@ SELECT t.trial_id, r.stream, role.content AS role, protocol.content AS protocol,
   r.body_4096_ns - r.request_start_ns AS body_4096_ns,
   r.body_8192_ns - r.request_start_ns AS body_8192_ns,
   r.first_data_frame_ns - r.request_start_ns AS first_data_frame_ns,
-  r.complete_ns - r.request_start_ns AS complete_ns
-FROM response r JOIN trial t USING (trial_no) JOIN text role ON role.text_no = r.role_text
-  JOIN text protocol ON protocol.text_no = r.protocol_text;
+  r.complete_ns - r.request_start_ns AS complete_ns,
+  r.first_decrypted_ns - c.connect_start_ns AS connect_to_first_decrypted_ns,
+  r.complete_ns - c.connect_start_ns AS connect_to_complete_ns
+FROM response r JOIN trial t USING (trial_no) JOIN client c USING (trial_no)
+  JOIN text role ON role.text_no = r.role_text JOIN text protocol ON protocol.text_no = r.protocol_text;
 
 CREATE VIEW v_request AS
 SELECT t.trial_id, r.seq, r.stream, role.content AS role,

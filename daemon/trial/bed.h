@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where one trial's client and server meet: a routed path or a Unix-domain socket, behind one face. Makes it,
-// watches it, checks it and takes it down; knows neither nginx nor TLS.
+// Where one trial's client and server meet: a routed path, a loopback or a Unix-domain socket, behind one
+// face. Makes it, watches it, checks it and takes it down; knows neither nginx nor TLS.
 #pragma once
 
 #include <chrono>
@@ -29,6 +29,10 @@ class Bed {
   virtual std::chrono::nanoseconds read_pause() const { return {}; }  // the client's, before each read
   virtual uint32_t send_buffer_bytes() const { return 0; }     // the server's SO_SNDBUF; 0: the kernel's
   virtual absl::StatusOr<base::Fd> client_socket() const = 0;  // unconnected
+
+  // Once the server is up: what would already have disturbed its start. Notes in `result` what the kernel
+  // cannot do.
+  virtual absl::Status impair(v1::TrialResult&) { return absl::OkStatus(); }
 
   // Each adds snapshots named `at` to `result`. They fork and open nothing. A socket that has gone is no
   // error: check() misses it. Both ends of the connection behind `client_fd`, and all qdiscs.

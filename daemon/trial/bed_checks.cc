@@ -7,6 +7,7 @@
 #include <set>
 
 #include "fmt/ranges.h"
+#include "lab/loopback_path.h"
 
 namespace hopyard::trial {
 namespace {
@@ -21,10 +22,20 @@ std::optional<std::string> setting(const v1::Environment& environment, std::stri
   return std::nullopt;
 }
 
-// The netem of the router's egress towards the client carries the server's bytes, and the second seed.
-std::optional<uint64_t> asked_seed(const lab::RoutedSpec& asked, bool towards_client) {
-  if (!asked.seed) return std::nullopt;
-  return *asked.seed + (towards_client ? 1 : 0);
+// What one netem was asked for.
+struct Asked {
+  std::string name;
+  std::chrono::nanoseconds delay;
+  std::optional<uint64_t> seed;
+};
+
+// The netem of the router's egress towards the client carries the server's bytes, and the second seed; and
+// the half that an odd round trip cannot share goes there.
+Asked asked_of(const lab::RoutedSpec& asked, bool towards_client) {
+  Asked one{towards_client ? "netem towards client" : "netem towards server",
+            towards_client ? asked.rtt - asked.rtt / 2 : asked.rtt / 2, asked.seed};
+  if (one.seed && towards_client) ++*one.seed;
+  return one;
 }
 
 void check_seed(const std::string& name, std::optional<uint64_t> asked, const netlink::NetemOptions& seen,
@@ -40,21 +51,19 @@ void check_seed(const std::string& name, std::optional<uint64_t> asked, const ne
                seen.seed == asked);
 }
 
-void check_netem(const lab::RoutedSpec& asked, const lab::QdiscSnapshot& snapshot, bool towards_client,
+void check_netem(const lab::RoutedSpec& asked, const Asked& one, const lab::QdiscSnapshot& snapshot,
                  const v1::Environment& environment, CheckList& checks) {
-  const std::string name = towards_client ? "netem towards client" : "netem towards server";
+  const std::string& name = one.name;
   checks.equal<std::string>(name + " kind", "netem", snapshot.qdisc.kind);
   if (!snapshot.qdisc.netem) return;
   const netlink::NetemOptions& seen = *snapshot.qdisc.netem;
-  // The half that an odd round trip cannot share goes to the way back.
-  const auto delay = towards_client ? asked.rtt - asked.rtt / 2 : asked.rtt / 2;
-  checks.equal<int64_t>(name + " delay ns", delay.count(), seen.delay.count());
+  checks.equal<int64_t>(name + " delay ns", one.delay.count(), seen.delay.count());
   checks.equal<int64_t>(name + " jitter ns", 0, seen.jitter.count());
   checks.equal(name + " rate bit/s", asked.rate_bps, seen.rate_bps);
   checks.equal(name + " loss (of 2^32)", netlink::netem_fraction_bits(asked.loss),
                netlink::netem_fraction_bits(seen.loss));
   checks.equal(name + " limit packets", asked.limit_packets, seen.limit_packets);
-  check_seed(name, asked_seed(asked, towards_client), seen, environment, checks);
+  check_seed(name, one.seed, seen, environment, checks);
   // With no loss asked for, a drop here would be the queue's limit: the path was not as asked.
   if (asked.loss == 0) checks.equal<uint64_t>(name + " drops", 0, snapshot.qdisc.drops);
 }
@@ -90,22 +99,36 @@ void check_links(const v1::Environment& environment, CheckList& checks) {
   checks.equal("traffic-control filters", 0u, environment.filters());
 }
 
-void check_sysctls(const v1::Tcp& tcp, const v1::Environment& environment, CheckList& checks) {
+void check_loopback_link(const v1::Environment& environment, CheckList& checks) {
+  checks.equal("links", 1, environment.links_size());
+  if (environment.links_size() != 1) return;
+  const v1::Link& lo = environment.links(0);
+  checks.equal("loopback MTU", lab::kLoopbackMtu, lo.mtu());
+  const auto text = [](bool tso, bool gso) { return fmt::format("TSO {}, GSO {}", tso, gso); };
+  checks.equal("loopback offloads", text(true, true), text(lo.tso(), lo.gso()));
+  checks.equal("traffic-control filters", 0u, environment.filters());
+}
+
+void check_sysctls(const v1::Tcp& tcp, const std::vector<std::string>& sides,
+                   const v1::Environment& environment, CheckList& checks) {
   const auto check = [&](const std::string& name, const std::string& expected) {
     const auto seen = setting(environment, name);
     checks.holds(name, expected, seen.value_or("not read"), seen == expected);
   };
-  if (tcp.has_congestion_control()) check("server/net.ipv4.tcp_congestion_control", tcp.congestion_control());
-  if (tcp.has_notsent_lowat_bytes()) {
-    check("server/net.ipv4.tcp_notsent_lowat", fmt::format("{}", tcp.notsent_lowat_bytes()));
+  const std::string& server = sides.back();
+  if (tcp.has_congestion_control()) {
+    check(server + "/net.ipv4.tcp_congestion_control", tcp.congestion_control());
   }
-  for (const char* side : {"client", "server"}) {
+  if (tcp.has_notsent_lowat_bytes()) {
+    check(server + "/net.ipv4.tcp_notsent_lowat", fmt::format("{}", tcp.notsent_lowat_bytes()));
+  }
+  for (const std::string& side : sides) {
     check(fmt::format("{}/net.ipv4.tcp_no_metrics_save", side), "1");
     check(fmt::format("{}/net.ipv4.tcp_ecn", side), "2");
   }
 }
 
-void check_sockets(const v1::TrialSpec& spec, const v1::TrialResult& result, CheckList& bed,
+void check_sockets(const v1::TrialSpec& spec, const v1::TrialResult& result, Mss mss_range, CheckList& bed,
                    CheckList& server) {
   std::set<std::string> missing = later_instants(spec.workload());
   bool seen_before = false;
@@ -127,7 +150,12 @@ void check_sockets(const v1::TrialSpec& spec, const v1::TrialResult& result, Che
                  missing.empty());
   }
   if (mss.empty()) return;
-  bed.equal("server socket mss", fmt::format("{}", std::set<uint64_t>{kMssBytes}), fmt::format("{}", mss));
+  const bool one = mss_range.least_bytes == mss_range.most_bytes;
+  bed.holds("server socket mss",
+            one ? fmt::format("{}", std::set<uint64_t>{mss_range.least_bytes})
+                : fmt::format("from {} to {}", mss_range.least_bytes, mss_range.most_bytes),
+            fmt::format("{}", mss),
+            *mss.begin() >= mss_range.least_bytes && *mss.rbegin() <= mss_range.most_bytes);
   if (spec.case_().tcp().has_congestion_control()) {
     const std::set<std::string> expected = {spec.case_().tcp().congestion_control()};
     bed.equal("server socket congestion control", fmt::format("{}", expected), fmt::format("{}", algorithms));
@@ -140,9 +168,15 @@ void check_qdiscs(const lab::RoutedSpec& asked, const std::vector<lab::QdiscSnap
   if (qdiscs.size() != kLinks) return;
   // In the lab's order: client, router towards client, router towards server, server.
   check_fq(qdiscs[0], checks);
-  check_netem(asked, qdiscs[1], /*towards_client=*/true, environment, checks);
-  check_netem(asked, qdiscs[2], /*towards_client=*/false, environment, checks);
+  check_netem(asked, asked_of(asked, /*towards_client=*/true), qdiscs[1], environment, checks);
+  check_netem(asked, asked_of(asked, /*towards_client=*/false), qdiscs[2], environment, checks);
   check_fq(qdiscs[3], checks);
+}
+
+void check_loopback_qdisc(const lab::RoutedSpec& asked, const std::optional<lab::QdiscSnapshot>& qdisc,
+                          const v1::Environment& environment, CheckList& checks) {
+  checks.equal("root qdiscs", 1, qdisc ? 1 : 0);
+  if (qdisc) check_netem(asked, {"netem", asked.rtt / 2, asked.seed}, *qdisc, environment, checks);
 }
 
 }  // namespace hopyard::trial

@@ -7,6 +7,7 @@
 namespace hopyard::trial {
 
 absl::StatusOr<std::unique_ptr<Bed>> make_routed_bed(const v1::TrialSpec& spec);
+absl::StatusOr<std::unique_ptr<Bed>> make_loopback_bed(const v1::TrialSpec& spec);
 absl::StatusOr<std::unique_ptr<Bed>> make_unix_bed(const std::string& scratch);
 // For the gate: TCP over a loopback of its own, a small send buffer at the server and a small receive buffer
 // at the client, so that the server's writes block again and again.

@@ -9,6 +9,7 @@
 
 #include "absl/strings/escaping.h"
 #include "probe/fixture.h"
+#include "trial/ramp.h"
 #include "trial/record_list.h"
 
 namespace hopyard::trial {
@@ -152,7 +153,11 @@ void check_records(const v1::TrialSpec& spec, const v1::ClientEvidence& client, 
 void check_server(const v1::TrialSpec& spec, const v1::ClientEvidence& client,
                   const v1::ServerEvidence& server, CheckList& checks) {
   check_writes(client, server, checks);
-  check_fragments(spec.build().records(), client, server, checks);
+  if (const auto ramp = ramp_of(spec)) {
+    check_ramp(spec, *ramp, client, server, checks);
+  } else {
+    check_fragments(spec.build().records(), client, server, checks);
+  }
   const bool clean = server.exit_code() == 0 && server.signal() == 0;
   checks.holds("server exit", "status 0",
                server.signal() != 0 ? fmt::format("signal {}", server.signal())

@@ -2,6 +2,7 @@
 // The gate: trials without a network, chosen for the ways in which a patch to the write path goes wrong.
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "base/clock.h"
 #include "fmt/format.h"
@@ -22,20 +23,44 @@ constexpr auto kRequestTimeout = 10s;
 // for the gate has a deadline, too, and then learns nothing.
 constexpr auto kWhole = 90s;
 constexpr int kManyRequests = 400;
+constexpr std::chrono::nanoseconds kLongPause = 1100ms;  // above the 1 s that ends a ramp
 constexpr uint64_t kListBodyBytes = 131072;
+// All of a ramp of 40 and 40 records, and some after it.
+constexpr uint64_t kRampBodyBytes = 524288;
 // Around the adaptive budget and nginx's buffer: where short counts and cut writes have hung before.
 constexpr std::array<uint64_t, 6> kBodyBytes = {1, 4096, 8193, 10000, 16384, 40000};
 
-v1::TrialSpec base_spec(const v1::ServerBuild& build, const std::string& name, const std::string& protocol) {
+// A build under settings that change its records.
+struct Tried {
+  v1::ServerBuild build;
+  v1::Server settings;
+  std::string prefix;  // of the checks' names
+};
+
+// With dynamic records: off, the defaults, and another threshold that skips the middle sizes.
+std::vector<Tried> settings_to_try(const v1::ServerBuild& build) {
+  std::vector<Tried> tried = {{build, {}, ""}};
+  if (!build.records().dynamic()) return tried;
+  v1::Server settings;
+  settings.set_ssl_dyn_rec_enable(true);
+  tried.push_back({build, settings, "dynamic records: "});
+  settings.set_ssl_dyn_rec_threshold(10);
+  settings.set_ssl_dyn_rec_size_hi_bytes(16384);
+  tried.push_back({build, settings, "dynamic records, threshold 10: "});
+  return tried;
+}
+
+v1::TrialSpec base_spec(const Tried& tried, const std::string& name, const std::string& protocol) {
   v1::TrialSpec spec;
   spec.set_trial_id("gate-" + name);
   spec.mutable_case_()->set_name("gate");
-  spec.mutable_case_()->set_variant(build.variant());
+  spec.mutable_case_()->set_variant(tried.build.variant());
+  *spec.mutable_case_()->mutable_server() = tried.settings;
   spec.mutable_path()->set_name("unix");
   spec.mutable_path()->set_kind("unix");
   spec.mutable_workload()->set_name(protocol + "-" + name);
   spec.mutable_workload()->set_protocol(protocol);
-  *spec.mutable_build() = build;
+  *spec.mutable_build() = tried.build;
   return spec;
 }
 
@@ -49,14 +74,14 @@ void add_request(v1::TrialSpec& spec, uint64_t body_bytes) {
   if (index > 0) request->mutable_after()->set_request(fmt::format("r{}", index - 1));
 }
 
-v1::TrialSpec one_request(const v1::ServerBuild& build, const std::string& name, uint64_t body_bytes) {
-  v1::TrialSpec spec = base_spec(build, name, "h1");
+v1::TrialSpec one_request(const Tried& tried, const std::string& name, uint64_t body_bytes) {
+  v1::TrialSpec spec = base_spec(tried, name, "h1");
   add_request(spec, body_bytes);
   return spec;
 }
 
-v1::TrialSpec many_requests(const v1::ServerBuild& build, const std::string& protocol) {
-  v1::TrialSpec spec = base_spec(build, "many", protocol);
+v1::TrialSpec many_requests(const Tried& tried, const std::string& protocol) {
+  v1::TrialSpec spec = base_spec(tried, "many", protocol);
   for (int i = 0; i < kManyRequests; ++i) add_request(spec, kBodyBytes[i % kBodyBytes.size()]);
   return spec;
 }
@@ -79,26 +104,71 @@ void add_verdict(const std::string& name, const v1::TrialResult& result, CheckLi
   checks.holds(name, "every check holds", passed ? "every check holds" : result.reason(), passed);
 }
 
-void check_record_list(const v1::ServerBuild& build, CheckList& checks) {
-  const v1::TrialSpec spec = one_request(build, "record-list", kListBodyBytes);
-  const v1::TrialResult result = run(spec, /*slow=*/false);
-  add_verdict("h1 128 KiB response", result, checks);
+std::vector<uint32_t> data_records(const v1::TrialResult& result) {
   std::vector<uint32_t> seen;
   for (const v1::TlsRecord& record : result.client().records()) {
     if (record.content() == v1::DATA) seen.push_back(record.plaintext_bytes());
   }
-  checks.equal("h1 record list",
-               describe_records(expected_h1_records(spec, result.client().decrypted_bytes())),
-               describe_records(seen));
+  return seen;
 }
 
-void check_slow_reader(const v1::ServerBuild& build, CheckList& checks) {
-  const v1::TrialResult result = run(one_request(build, "slow", kListBodyBytes), /*slow=*/true);
-  add_verdict("slow reader, small send buffer", result, checks);
+void check_record_list(const Tried& tried, CheckList& checks) {
+  const bool ramp = tried.settings.ssl_dyn_rec_enable();
+  const v1::TrialSpec spec = one_request(tried, "record-list", ramp ? kRampBodyBytes : kListBodyBytes);
+  const v1::TrialResult result = run(spec, /*slow=*/false);
+  add_verdict(fmt::format("{}h1 {} response", tried.prefix, ramp ? "512 KiB" : "128 KiB"), result, checks);
+  checks.equal(tried.prefix + "h1 record list",
+               describe_records(expected_h1_records(spec, result.client().decrypted_bytes())),
+               describe_records(data_records(result)));
+}
+
+// After a pause as long as the timeout the ramp begins anew, and so the second response is cut as the first.
+void check_pause(const Tried& tried, CheckList& checks) {
+  v1::TrialSpec spec = one_request(tried, "pause", kListBodyBytes);
+  add_request(spec, kListBodyBytes);
+  spec.mutable_workload()->mutable_requests(1)->mutable_after()->set_pause_ns(kLongPause.count());
+  const v1::TrialResult result = run(spec, /*slow=*/false);
+  add_verdict(tried.prefix + "pause above the timeout", result, checks);
+  std::vector<uint32_t> expected;
+  for (const v1::Response& response : result.client().responses()) {
+    const auto part = expected_h1_records(spec, response.header_bytes() + response.body_bytes());
+    expected.insert(expected.end(), part.begin(), part.end());
+  }
+  checks.equal(tried.prefix + "record list around a pause", describe_records(expected),
+               describe_records(data_records(result)));
+}
+
+void check_slow_reader(const Tried& tried, CheckList& checks) {
+  const v1::TrialResult result = run(one_request(tried, "slow", kListBodyBytes), /*slow=*/true);
+  add_verdict(tried.prefix + "slow reader, small send buffer", result, checks);
   const auto retries = std::count_if(result.server().writes().begin(), result.server().writes().end(),
                                      [](const v1::SslWrite& write) { return write.returned() <= 0; });
   // Otherwise the slow reader was not slow, and the retry path went untried.
-  checks.holds("slow reader: writes that blocked", "at least 1", fmt::format("{}", retries), retries > 0);
+  checks.holds(tried.prefix + "slow reader: writes that blocked", "at least 1", fmt::format("{}", retries),
+               retries > 0);
+}
+
+void check_all(const Tried& tried, const base::Deadline& deadline, CheckList& checks) {
+  check_record_list(tried, checks);
+  for (const uint64_t bytes : kBodyBytes) {
+    if (deadline.passed()) return;
+    add_verdict(fmt::format("{}h1 response of {} bytes", tried.prefix, bytes),
+                run(one_request(tried, "body", bytes), /*slow=*/false), checks);
+  }
+  if (!deadline.passed()) check_slow_reader(tried, checks);
+  if (!deadline.passed() && tried.settings.ssl_dyn_rec_enable()) {
+    check_pause(tried, checks);
+    // A blocked write then lasts longer than the timeout, and must be tried again as it was all the same.
+    Tried impatient = tried;
+    impatient.settings.set_ssl_dyn_rec_timeout_ns(1'000'000);
+    impatient.prefix += "timeout 1 ms: ";
+    check_slow_reader(impatient, checks);
+  }
+  for (const std::string protocol : {"h1", "h2"}) {
+    if (deadline.passed()) return;
+    add_verdict(fmt::format("{}{} {} requests on one connection", tried.prefix, kManyRequests, protocol),
+                run(many_requests(tried, protocol), /*slow=*/false), checks);
+  }
 }
 
 }  // namespace
@@ -106,18 +176,7 @@ void check_slow_reader(const v1::ServerBuild& build, CheckList& checks) {
 v1::GateResult run_gate(const v1::GateJob& job) {
   const base::Deadline deadline(kWhole);
   CheckList checks(Blame::kServer);
-  check_record_list(job.build(), checks);
-  for (const uint64_t bytes : kBodyBytes) {
-    if (deadline.passed()) break;
-    add_verdict(fmt::format("h1 response of {} bytes", bytes),
-                run(one_request(job.build(), "body", bytes), /*slow=*/false), checks);
-  }
-  if (!deadline.passed()) check_slow_reader(job.build(), checks);
-  for (const std::string protocol : {"h1", "h2"}) {
-    if (deadline.passed()) break;
-    add_verdict(fmt::format("{} {} requests on one connection", kManyRequests, protocol),
-                run(many_requests(job.build(), protocol), /*slow=*/false), checks);
-  }
+  for (const Tried& tried : settings_to_try(job.build())) check_all(tried, deadline, checks);
   if (deadline.passed()) checks.holds("time", "at most 90 s", "more; not every step was tried", false);
   v1::GateResult result;
   for (const v1::Check& check : checks.checks()) *result.add_checks() = check;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fmt/format.h"
+#include "trial/ramp.h"
 
 namespace hopyard::trial {
 namespace {
@@ -12,23 +13,33 @@ namespace {
 constexpr uint64_t kDefaultBufferBytes = 16384;    // nginx: NGX_SSL_BUFSIZE
 constexpr uint32_t kDefaultFragmentBytes = 16384;  // TLS: SSL3_RT_MAX_PLAIN_LENGTH
 
-uint64_t buffer_bytes(const v1::TrialSpec& spec) {
-  const v1::Server& settings = spec.case_().server();
-  return settings.has_ssl_buffer_size_bytes() ? settings.ssl_buffer_size_bytes() : kDefaultBufferBytes;
-}
-
 uint32_t fragment_bytes(const v1::TrialSpec& spec) {
   const uint32_t fragment = spec.build().records().fragment_bytes();
   return fragment > 0 ? fragment : kDefaultFragmentBytes;
 }
 
+std::vector<uint32_t> climb(const Ramp& ramp, uint64_t total_bytes) {
+  std::vector<uint32_t> records;
+  for (uint64_t sent = 0; sent < total_bytes; sent += records.back()) {
+    const uint64_t most = ramp.bound(records.size());
+    records.push_back(static_cast<uint32_t>(std::min(most, total_bytes - sent)));
+  }
+  return records;
+}
+
 }  // namespace
+
+uint64_t buffer_bytes(const v1::TrialSpec& spec) {
+  const v1::Server& settings = spec.case_().server();
+  return settings.has_ssl_buffer_size_bytes() ? settings.ssl_buffer_size_bytes() : kDefaultBufferBytes;
+}
 
 uint32_t record_bound_bytes(const v1::TrialSpec& spec) {
   return static_cast<uint32_t>(std::min<uint64_t>(fragment_bytes(spec), buffer_bytes(spec)));
 }
 
 std::vector<uint32_t> expected_h1_records(const v1::TrialSpec& spec, uint64_t total_bytes) {
+  if (const auto ramp = ramp_of(spec)) return climb(*ramp, total_bytes);
   const v1::RecordPolicy& policy = spec.build().records();
   const uint64_t buffer = buffer_bytes(spec);
   std::vector<uint32_t> records;

@@ -1,34 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `routed` path: three namespaces with fq and netem, watched over netlink.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include <optional>
 
 #include "lab/path.h"
 #include "trial/bed_checks.h"
 #include "trial/beds.h"
 #include "trial/evidence.h"
+#include "trial/tcp_bed.h"
 
 namespace hopyard::trial {
 namespace {
-
-constexpr uint16_t kPort = 443;
-
-lab::RoutedSpec routed_spec(const v1::TrialSpec& spec) {
-  const v1::Path& path = spec.path();
-  const v1::Tcp& tcp = spec.case_().tcp();
-  lab::RoutedSpec routed;
-  routed.rtt = std::chrono::nanoseconds(path.rtt_ns());
-  routed.rate_bps = path.rate_bps();
-  routed.loss = path.loss();
-  if (path.has_limit_packets()) routed.limit_packets = path.limit_packets();
-  routed.seed = spec.seed();
-  if (tcp.has_congestion_control()) routed.congestion_control = tcp.congestion_control();
-  if (tcp.has_notsent_lowat_bytes()) routed.notsent_lowat_bytes = tcp.notsent_lowat_bytes();
-  return routed;
-}
 
 class RoutedBed final : public Bed {
  public:
@@ -58,15 +39,6 @@ class RoutedBed final : public Bed {
   // As read back, for the checks: typed, where the evidence keeps text.
   mutable std::vector<lab::QdiscSnapshot> qdiscs_;
 };
-
-absl::StatusOr<uint16_t> local_port(int fd) {
-  sockaddr_in address{};
-  socklen_t length = sizeof address;
-  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) != 0) {
-    return base::errno_status("getsockname", "client socket");
-  }
-  return ntohs(address.sin_port);
-}
 
 absl::Status RoutedBed::snapshot_side(lab::Side side, const std::string& at, int client_fd,
                                       v1::TrialResult& result) const {
@@ -106,15 +78,15 @@ absl::Status RoutedBed::tear_down(const base::Deadline& deadline, v1::TrialResul
 void RoutedBed::check(const v1::TrialSpec& spec, const v1::TrialResult& result, CheckList& bed,
                       CheckList& server) const {
   check_links(result.environment(), bed);
-  check_sysctls(spec.case_().tcp(), result.environment(), bed);
-  check_sockets(spec, result, bed, server);
+  check_sysctls(spec.case_().tcp(), {"client", "server"}, result.environment(), bed);
+  check_sockets(spec, result, kMss, bed, server);
   check_qdiscs(spec_, qdiscs_, result.environment(), bed);
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Bed>> make_routed_bed(const v1::TrialSpec& spec) {
-  lab::RoutedSpec routed = routed_spec(spec);
+  lab::RoutedSpec routed = path_spec(spec);
   HOPYARD_ASSIGN_OR_RETURN(server::Listen listen, server::listen_ipv4(lab::kServerAddress, kPort));
   HOPYARD_ASSIGN_OR_RETURN(lab::RoutedPath path, lab::RoutedPath::make(routed));
   return std::make_unique<RoutedBed>(std::move(routed), std::move(listen), std::move(path));

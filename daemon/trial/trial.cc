@@ -85,8 +85,9 @@ absl::StatusOr<server::NginxServer> start_server(const v1::TrialSpec& spec, cons
 // The measured part. Snapshots that fail are remembered, not lost: the evidence would have a hole. A client
 // that stopped early leaves the queues' last counters to be read: they tell whether the bed lost what it
 // should not.
-absl::Status run_client(const v1::TrialSpec& spec, const Bed& bed, std::chrono::nanoseconds request_timeout,
+absl::Status run_client(const v1::TrialSpec& spec, Bed& bed, std::chrono::nanoseconds request_timeout,
                         v1::TrialResult& result) {
+  HOPYARD_RETURN_IF_ERROR(bed.impair(result));
   absl::Status snapshots;
   bool completed = false;
   probe::ProbeSpec probe;
@@ -117,7 +118,7 @@ void give(v1::TrialResult& result, v1::Verdict verdict, std::string_view step, c
 }
 
 // Server and client on a made bed; the server is gone when it returns.
-void serve_and_ask(const v1::TrialSpec& spec, const Bed& bed, const Scratch& scratch,
+void serve_and_ask(const v1::TrialSpec& spec, Bed& bed, const Scratch& scratch,
                    std::chrono::nanoseconds request_timeout, v1::TrialResult& result) {
   const auto certificate = server::make_certificate();
   if (!certificate.ok()) return give(result, v1::INVALID, "certificate", certificate.status());

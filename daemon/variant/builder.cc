@@ -59,8 +59,9 @@ absl::StatusOr<std::vector<Input>> variant_inputs(const Variant& variant, const 
   }
   const RecordPolicy& r = variant.records;
   inputs.push_back({"records", "",
-                    fmt::format("fragment {} early {} budget {} transitions {} settings {}", r.fragment_bytes,
-                                r.early_fragment_bytes, r.early_budget_bytes, r.transitions, r.settings)});
+                    fmt::format("fragment {} early {} budget {} transitions {} settings {}{}",
+                                r.fragment_bytes, r.early_fragment_bytes, r.early_budget_bytes, r.transitions,
+                                r.settings, r.dynamic ? " dynamic" : "")});
   return inputs;
 }
 

@@ -76,19 +76,30 @@ uint32_t number(const YAML::Node& map, const std::string& key, uint32_t low, uin
   return static_cast<uint32_t>(value);
 }
 
+bool flag(const YAML::Node& map, const std::string& key) {
+  const YAML::Node node = map[key];
+  bool value = false;
+  if (node && (!node.IsScalar() || !YAML::convert<bool>::decode(node, value)))
+    refuse(node, key + " must be true or false");
+  return value;
+}
+
 // 512 and 16384 are what SSL_set_max_send_fragment takes.
 RecordPolicy read_records(const YAML::Node& node) {
   RecordPolicy policy;
   if (!node) return policy;
-  check_keys(node, "records",
-             {"fragment_bytes", "early_fragment_bytes", "early_budget_bytes", "transitions", "settings"});
+  check_keys(
+      node, "records",
+      {"fragment_bytes", "early_fragment_bytes", "early_budget_bytes", "transitions", "settings", "dynamic"});
   policy.fragment_bytes = number(node, "fragment_bytes", 512, 16384, policy.fragment_bytes);
   policy.early_fragment_bytes = number(node, "early_fragment_bytes", 512, 16384, 0);
   policy.early_budget_bytes = number(node, "early_budget_bytes", 1, 1u << 30, 0);
   policy.transitions = number(node, "transitions", 0, 1000, 0);
   policy.settings = number(node, "settings", 0, 1000, 0);
+  policy.dynamic = flag(node, "dynamic");
   if ((policy.early_fragment_bytes == 0) != (policy.early_budget_bytes == 0))
     refuse(node, "early_fragment_bytes and early_budget_bytes go together");
+  if (policy.dynamic && policy.early_budget_bytes > 0) refuse(node, "dynamic excludes an early budget");
   return policy;
 }
 
@@ -188,7 +199,7 @@ class CatalogueReader {
 
   Variant read_variant(const std::string& name, const YAML::Node& node) const {
     check_keys(node, "variant " + name,
-               {"note", "nginx", "boringssl", "patches", "configure", "cflags", "records"});
+               {"note", "nginx", "boringssl", "patches", "configure", "cflags", "records", "directives"});
     Variant variant{.name = name, .note = optional_text(node, "note")};
     variant.nginx = pin_of(node, "nginx", catalogue_.default_nginx_);
     variant.boringssl = pin_of(node, "boringssl", catalogue_.default_boringssl_);
@@ -197,6 +208,7 @@ class CatalogueReader {
     for (auto& argument : texts(node, "configure")) variant.configure.push_back(std::move(argument));
     variant.cflags = texts(node, "cflags");
     variant.records = read_records(node["records"]);
+    variant.directives = texts(node, "directives");
     return variant;
   }
 

@@ -19,6 +19,7 @@ struct RecordPolicy {
   uint32_t early_budget_bytes = 0;    // successfully written application bytes under the early limit
   uint32_t transitions = 0;           // "fragment restored" log lines once the budget is exceeded
   uint32_t settings = 0;              // "fragment set" log lines per connection
+  bool dynamic = false;               // the case's ssl_dyn_rec_* settings decide, within fragment_bytes
 
   bool operator==(const RecordPolicy&) const = default;
 };
@@ -47,6 +48,8 @@ struct Variant {
   std::vector<std::string> configure;  // nginx's ./configure arguments
   std::vector<std::string> cflags;     // further compiler flags for nginx (--with-cc-opt)
   RecordPolicy records;
+  std::vector<std::string>
+      directives;  // that this server has and others do not, as keys of a case's `server`
 };
 
 // A guest's kernel, built from source. Its name is what a campaign's `kernel` says.

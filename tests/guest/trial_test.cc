@@ -19,7 +19,8 @@ namespace {
 v1::RecordPolicy policy_of(const std::string& variant) {
   v1::RecordPolicy policy;
   policy.set_fragment_bytes(variant == "static4k" ? 4096 : 16384);
-  policy.set_settings(variant == "stock" ? 0 : 1);
+  policy.set_settings(variant == "static4k" || variant == "adaptive" ? 1 : 0);
+  policy.set_dynamic(variant == "dyn_rec");
   if (variant == "adaptive") {
     policy.set_early_fragment_bytes(1024);
     policy.set_early_budget_bytes(8192);
@@ -189,6 +190,138 @@ TEST(Trial, FailsByNameWhenRecordsAreNotAsPromised) {
   EXPECT_THAT(result.reason(), testing::StartsWith("record bound: expected at most 4096"));
 }
 
+v1::TrialSpec loopback_spec(const std::string& variant, uint64_t body_bytes) {
+  v1::TrialSpec spec = spec_of(variant, 16384, "h2");
+  spec.mutable_case_()->mutable_tcp()->set_congestion_control("cubic");
+  spec.mutable_case_()->mutable_tcp()->clear_notsent_lowat_bytes();
+  v1::Path& path = *spec.mutable_path();
+  path.set_kind("loopback");
+  path.clear_rate_bps();
+  path.set_rtt_ns(100'000'000);
+  path.set_limit_packets(1000);
+  add_request(spec, "body", body_bytes);
+  return spec;
+}
+
+// The socket's figure at the end, at `side`.
+uint64_t figure_after(const v1::TrialResult& result, const std::string& side, const std::string& name) {
+  for (const v1::SocketSnapshot& socket : result.sockets()) {
+    const auto value = socket.values().find(name);
+    if (socket.at() == "after" && socket.side() == side && value != socket.values().end())
+      return value->second;
+  }
+  ADD_FAILURE() << "no " << name << " of the " << side;
+  return 0;
+}
+
+TEST(Loopback, DelaysEachWayAndCarriesPacketsOf64KiB) {
+  const v1::TrialResult result = run_trial(loopback_spec("stock", 102400));
+  ASSERT_EQ(result.verdict(), v1::PASSED) << explain(result);
+  const v1::ClientEvidence& client = result.client();
+  EXPECT_GE(client.connected_ns() - client.connect_start_ns(), 100'000'000);
+  EXPECT_LT(client.connected_ns() - client.connect_start_ns(), 150'000'000);
+  EXPECT_EQ(result.environment().links_size(), 1);
+  EXPECT_EQ(result.environment().links(0).namespace_(), "loopback");
+  EXPECT_EQ(result.environment().links(0).mtu(), 65536u);
+  EXPECT_GT(figure_after(result, "server", "tcpi_snd_mss"), 16384u + 22) << "a record is less than a packet";
+  // Before and after, one queue.
+  ASSERT_EQ(result.qdiscs_size(), 2);
+  EXPECT_EQ(result.qdiscs(0).link(), "lo");
+  EXPECT_EQ(result.qdiscs(0).namespace_(), "loopback");
+  EXPECT_EQ(result.qdiscs(1).kind(), "netem");
+  EXPECT_GT(result.qdiscs(1).packets(), result.qdiscs(0).packets());
+  EXPECT_TRUE(result.environment().namespaces_gone());
+}
+
+// netem on a sender drops without telling TCP: the sender learns of it as of any loss, and sends again.
+TEST(Loopback, LosesOnTheSendersOwnQueue) {
+  v1::TrialSpec spec = loopback_spec("static4k", 4194304);
+  spec.mutable_path()->set_loss(0.05);
+  const v1::TrialResult result = run_trial(spec);
+  ASSERT_EQ(result.verdict(), v1::PASSED) << explain(result);
+  EXPECT_GT(result.qdiscs(result.qdiscs_size() - 1).drops(), 0u);
+  EXPECT_GT(figure_after(result, "server", "tcpi_total_retrans") +
+                figure_after(result, "client", "tcpi_total_retrans"),
+            0u);
+}
+
+TEST(Loopback, IsInvalidWhenItsQueueOverflows) {
+  v1::TrialSpec spec = loopback_spec("static4k", 1048576);
+  spec.mutable_path()->set_limit_packets(2);
+  const v1::TrialResult result = run_trial(spec);
+  EXPECT_EQ(result.verdict(), v1::INVALID) << explain(result);
+  EXPECT_THAT(result.reason(), testing::StartsWith("netem drops: expected 0"));
+}
+
+std::vector<uint32_t> sizes_of_data_records(const v1::TrialResult& result) {
+  std::vector<uint32_t> sizes;
+  for (const v1::TlsRecord& record : result.client().records()) {
+    if (record.content() == v1::DATA) sizes.push_back(record.plaintext_bytes());
+  }
+  return sizes;
+}
+
+TEST(DynamicRecords, RiseInTwoStepsAfterSoManyRecords) {
+  for (const auto& [threshold, high] : {std::pair(0u, 4229u), std::pair(10u, 16384u)}) {
+    v1::TrialSpec spec = spec_of("dyn_rec", 16384, "h1");
+    v1::Server& server = *spec.mutable_case_()->mutable_server();
+    server.set_ssl_dyn_rec_enable(true);
+    if (threshold > 0) {
+      server.set_ssl_dyn_rec_threshold(threshold);
+      server.set_ssl_dyn_rec_size_hi_bytes(high);
+    }
+    add_request(spec, "main", 1048576);
+    const v1::TrialResult result = run_trial(spec);
+    ASSERT_EQ(result.verdict(), v1::PASSED) << explain(result);
+    std::vector<uint32_t> sizes = sizes_of_data_records(result);
+    const size_t steps = threshold > 0 ? threshold : 40;
+    ASSERT_GT(sizes.size(), 2 * steps);
+    sizes.pop_back();  // the rest of the body
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      EXPECT_EQ(sizes[i], i < steps ? 1369u : i < 2 * steps ? high : 16384u) << i;
+    }
+  }
+}
+
+TEST(DynamicRecords, AreSmallAgainAfterAPauseOnEitherProtocol) {
+  for (const char* protocol : {"h1", "h2"}) {
+    v1::TrialSpec spec = spec_of("dyn_rec", 16384, protocol);
+    spec.mutable_case_()->mutable_server()->set_ssl_dyn_rec_enable(true);
+    add_request(spec, "first", 524288);
+    v1::Request& second = add_request(spec, "second", 131072);
+    second.mutable_after()->set_request("first");
+    second.mutable_after()->set_pause_ns(1'100'000'000);
+    const v1::TrialResult result = run_trial(spec);
+    ASSERT_EQ(result.verdict(), v1::PASSED) << explain(result);
+    // The largest record of the second response is of the middle size; the first ended with full ones.
+    uint32_t largest_first = 0, largest_second = 0;
+    for (const v1::TlsRecord& record : result.client().records()) {
+      if (record.content() != v1::DATA) continue;
+      const bool later = record.received_ns() > result.client().responses(1).request_start_ns();
+      uint32_t& most = later ? largest_second : largest_first;
+      most = std::max(most, record.plaintext_bytes());
+    }
+    EXPECT_EQ(largest_first, 16384u) << protocol;
+    EXPECT_EQ(largest_second, 4229u) << protocol;
+  }
+}
+
+TEST(DynamicRecords, FailByNameWhereTheServerHasNone) {
+  v1::TrialSpec spec = spec_of("dyn_rec", 16384, "h1");
+  spec.mutable_case_()->mutable_server()->set_ssl_dyn_rec_enable(true);
+  add_request(spec, "main", 131072);
+  // As if the directive had been lost.
+  const std::string path = testing::TempDir() + "/ignores";
+  const std::string script = fmt::format(
+      "#!/bin/sh\nsed -i '/ssl_dyn_rec/d' nginx.conf\nexec {}/servers/dyn_rec \"$@\"\n", HOPYARD_BUILD_DIR);
+  ASSERT_TRUE(base::write_file(path, script, 0755).ok());
+  spec.mutable_build()->set_nginx_path(path);
+  const v1::TrialResult result = run_trial(spec);
+  EXPECT_EQ(result.verdict(), v1::FAILED);
+  EXPECT_THAT(result.reason(),
+              testing::StartsWith("records over the ramp: expected none, saw record 0: 16384"));
+}
+
 v1::TrialResult run_with_server(const std::string& nginx_path) {
   v1::TrialSpec spec = spec_of("stock", 16384, "h1");
   add_request(spec, "main", 1024);
@@ -226,6 +359,19 @@ TEST(Trial, FailsWhenTheServerRefusesTheHandshake) {
   EXPECT_THAT(result.reason(),
               testing::StartsWith("client finished: expected without an error, saw handshake"));
   EXPECT_EQ(result.server().exit_code(), 0);
+}
+
+TEST(Trial, FailsWithNginxsWordsWhenADirectiveStandsInALocation) {
+  const std::string path = testing::TempDir() + "/in-location";
+  const std::string script = fmt::format(
+      "#!/bin/sh\nsed -i 's/location . {{/& ssl_dyn_rec_enable on;/' nginx.conf\nexec {}/servers/dyn_rec "
+      "\"$@\"\n",
+      HOPYARD_BUILD_DIR);
+  ASSERT_TRUE(base::write_file(path, script, 0755).ok());
+  const v1::TrialResult result = run_with_server(path);
+  EXPECT_EQ(result.verdict(), v1::FAILED) << explain(result);
+  EXPECT_THAT(result.reason(),
+              testing::HasSubstr("[emerg] \"ssl_dyn_rec_enable\" directive is not allowed here"));
 }
 
 TEST(Trial, FailsWhenTheServerLeavesProcessesBehind) {
@@ -273,6 +419,15 @@ v1::GateResult gate(const std::string& variant, const std::string& promised) {
 TEST(Gate, LetsTheAdaptiveVariantThrough) {
   const v1::GateResult result = gate("adaptive", "adaptive");
   EXPECT_EQ(result.checks_size(), 12);
+  for (const v1::Check& check : result.checks()) {
+    EXPECT_EQ(check.outcome(), v1::HOLDS)
+        << check.name() << ": expected " << check.expected() << ", saw " << check.seen();
+  }
+}
+
+TEST(Gate, LetsDynamicRecordsThroughWithEachOfTheirSettings) {
+  const v1::GateResult result = gate("dyn_rec", "dyn_rec");
+  EXPECT_EQ(result.checks_size(), 44);
   for (const v1::Check& check : result.checks()) {
     EXPECT_EQ(check.outcome(), v1::HOLDS)
         << check.name() << ": expected " << check.expected() << ", saw " << check.seen();

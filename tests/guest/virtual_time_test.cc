@@ -131,6 +131,25 @@ TEST(VirtualTime, LossOfOneSeedIsTheSameEveryTimeAndThatOfAnotherIsNot) {
   EXPECT_NE(complete_ns(passed(spec)), complete_ns(first));
 }
 
+TEST(VirtualTime, LoopbackPathIsTheSameEveryTimeAndAnotherWithAnotherSeed) {
+  v1::TrialSpec spec = spec_of("h2", 1048576);
+  spec.mutable_case_()->clear_tcp();
+  v1::Path& path = *spec.mutable_path();
+  path.set_kind("loopback");
+  path.clear_rate_bps();
+  path.set_rtt_ns(100'000'000);
+  path.set_loss(0.05);
+  path.set_limit_packets(1000);
+  std::set<int64_t> times;
+  for (const uint64_t seed : {1u, 2u, 3u}) {
+    spec.set_seed(seed);
+    const v1::TrialResult first = passed(spec);
+    EXPECT_EQ(run::first_difference(first, passed(spec)), "") << seed;
+    times.insert(complete_ns(first));
+  }
+  EXPECT_GT(times.size(), 1u);
+}
+
 TEST(VirtualTime, SeedsChangeNoTimeWhereNothingIsLost) {
   std::set<int64_t> times;
   v1::TrialSpec spec = spec_of("h1", 1048576);

@@ -82,6 +82,19 @@ TEST(SummaryText, ShowsAPercentileWhereItIsEstimable) {
   EXPECT_THAT(summary_text(one), HasSubstr("2.000"));
 }
 
+TEST(SummaryText, CountsFromConnectWhereAskedTo) {
+  v1::SummaryResponse one = summary();
+  add(one, "C", "complete_ns", 1e6);
+  add(one, "C", "connect_to_first_decrypted_ns", 400e6)->set_p95_ns(700e6);
+  add(one, "C", "connect_to_complete_ns", 500e6);
+  EXPECT_THAT(summary_text(one), Not(HasSubstr("400.000")));
+  const std::string text = summary_text(one, TimesFrom::kConnect);
+  EXPECT_THAT(text, HasSubstr("Medians, from the connection's start:"));
+  EXPECT_THAT(text, ContainsRegex("first decrypted ms +p95 +complete ms +p95\n"));
+  EXPECT_THAT(text, ContainsRegex("C +5 +1 +400.000 +700.000 +500.000 +–\n"));
+  EXPECT_THAT(text, Not(HasSubstr("1.000")));
+}
+
 TEST(SummaryText, KeepsKernelsApart) {
   v1::SummaryResponse two = summary();
   add(two, "C", "complete_ns", 1e6)->set_kernel("6.1");

@@ -8,7 +8,13 @@
 
 namespace hopyard::plan {
 
-inline Known known() { return {{"stock", "static4k", "adaptive"}, {"host", "debian-uml"}}; }
+inline Known known() {
+  return {{"stock", "static4k", "adaptive", "dyn_rec"},
+          {"host", "debian-uml"},
+          {{"dyn_rec",
+            {"ssl_dyn_rec_enable", "ssl_dyn_rec_size_lo", "ssl_dyn_rec_size_hi", "ssl_dyn_rec_threshold",
+             "ssl_dyn_rec_timeout"}}}};
+}
 
 inline constexpr char kSmall[] = R"(name: small
 question: What is seen?

@@ -44,6 +44,76 @@ TEST(Reader, TurnsUnitsIntoBaseUnits) {
   EXPECT_EQ(later.after().pause_ns(), 1'500'000'000);
 }
 
+TEST(Reader, ReadsDirectivesOfTheirVariant) {
+  const ReadResult result = read_campaign(
+      with_set(
+          "cases.F={name: F, variant: dyn_rec, server: {ssl_dyn_rec_enable: on, ssl_dyn_rec_size_lo: 1369B, "
+          "ssl_dyn_rec_threshold: 10, ssl_dyn_rec_timeout: 5s}}"),
+      known());
+  ASSERT_EQ(describe(result.problems), "");
+  const v1::Server& server = result.campaign.cases(1).server();
+  EXPECT_TRUE(server.ssl_dyn_rec_enable());
+  EXPECT_EQ(server.ssl_dyn_rec_size_lo_bytes(), 1369u);
+  EXPECT_FALSE(server.has_ssl_dyn_rec_size_hi_bytes());
+  EXPECT_EQ(server.ssl_dyn_rec_threshold(), 10u);
+  EXPECT_EQ(server.ssl_dyn_rec_timeout_ns(), 5'000'000'000);
+  EXPECT_EQ(said(with_set("cases.F={name: F, variant: dyn_rec, server: {ssl_dyn_rec_enable: off}}")), "");
+}
+
+TEST(Reader, RefusesADirectiveOfAnotherVariant) {
+  EXPECT_EQ(said(with_set("cases.F={name: F, variant: stock, server: {ssl_dyn_rec_enable: on}}")),
+            "--set cases.F={name: F, variant: stock, server: {ssl_dyn_rec_enable: on}}:1:44: variant `stock` "
+            "has no "
+            "directive `ssl_dyn_rec_enable`; expected `variant: dyn_rec`, or no such key\n");
+}
+
+TEST(Reader, RefusesADirectiveInABlockWhereNginxWould) {
+  const std::string wrong =
+      "F:1:1: `ssl_dyn_rec_enable` in a `location` block, where nginx refuses it "
+      "(\"ssl_dyn_rec_enable\" directive is not allowed here); expected `ssl_dyn_rec_enable` as a "
+      "key of `server`, which is nginx's server block\n";
+  const std::string what = wrong.substr(wrong.find(": `") + 2);
+  for (const char* the_case : {"{name: F, variant: dyn_rec, server: {location: {ssl_dyn_rec_enable: on}}}",
+                               "{name: F, variant: dyn_rec, location: {ssl_dyn_rec_enable: on}}"}) {
+    const std::string list = said(with_set(std::string("cases.F=") + the_case));
+    EXPECT_THAT(list, testing::EndsWith(":" + std::to_string(9 + std::string(the_case).find("ssl_dyn")) +
+                                        ": " + what));
+    EXPECT_EQ(std::count(list.begin(), list.end(), '\n'), 1) << list;
+  }
+  // nginx would take this one; a campaign still has one place for it.
+  EXPECT_THAT(said(with_set("cases.F.server.http.ssl_dyn_rec_enable=on")),
+              HasSubstr("`ssl_dyn_rec_enable` in a `http` block; expected"));
+  EXPECT_THAT(said(with_set("cases.F.server.location.nonsense=on")), HasSubstr("`location` is no key here"));
+}
+
+TEST(Reader, TakesAFlagInNginxsWordsOnly) {
+  for (const char* value : {"true", "yes", "1", "On", "on; location / {}"}) {
+    EXPECT_THAT(
+        said(with_set(std::string("cases.F={name: F, variant: dyn_rec, server: {ssl_dyn_rec_enable: '") +
+                      value + "'}}")),
+        HasSubstr("`ssl_dyn_rec_enable`: `" + std::string(value) + "`; expected on or off, such as `on`"));
+  }
+}
+
+TEST(Reader, RefusesARampThatDoesNotRise) {
+  const auto of = [](const std::string& settings) {
+    return said(with_set("cases.F={name: F, variant: dyn_rec, server: {" + settings + "}}"));
+  };
+  EXPECT_THAT(of("ssl_dyn_rec_size_lo: 4229B"),
+              HasSubstr("records of 4229 bytes are followed by records of 4229"));
+  EXPECT_THAT(of("ssl_dyn_rec_size_hi: 1k"),
+              HasSubstr("records of 1369 bytes are followed by records of 1024"));
+  EXPECT_EQ(of("ssl_dyn_rec_size_lo: 4229B, ssl_dyn_rec_size_hi: 4230B"), "");
+  EXPECT_THAT(of("ssl_dyn_rec_timeout: 1500us"), HasSubstr("no whole number of milliseconds"));
+  EXPECT_THAT(of("ssl_dyn_rec_size_hi: 17k"), HasSubstr("is too large"));
+}
+
+TEST(Reader, TakesALoopbackPathWithItsImpairment) {
+  EXPECT_EQ(said(with_set("paths.bare={name: bare, kind: loopback, rtt: 100ms, loss: 1%, limit: 1000}")), "");
+  EXPECT_THAT(said(with_set("paths.bare={name: bare, kind: loopback, rtt: 100ms}")),
+              HasSubstr("`rtt` without a packet `limit`"));
+}
+
 TEST(Reader, LeavesWhatIsNotWrittenUnset) {
   const v1::Campaign campaign = read_campaign(small(), known()).campaign;
   EXPECT_FALSE(campaign.paths(1).has_rtt_ns());

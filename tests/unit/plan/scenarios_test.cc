@@ -123,5 +123,17 @@ TEST(Scenarios, RecordPatternsIsThreeRunsOfTwoVariantsWithoutANetwork) {
   for (const auto& path : plan.campaign().paths()) EXPECT_EQ(path.kind(), "unix");
 }
 
+TEST(Scenarios, DynamicRecordsIs2400ColdConnectionsOnEitherPath) {
+  for (const auto& [name, kind] :
+       {std::pair("dynamic-records.yaml", "loopback"), std::pair("dynamic-records-routed.yaml", "routed")}) {
+    const v1::Plan plan = plan_of(name);
+    EXPECT_EQ(plan.trials(), 2400u) << name;
+    EXPECT_EQ(plan.connections(), 2400u) << name;
+    EXPECT_EQ(plan.responses(), 2400u) << name;
+    EXPECT_EQ(plan.cells(), 12u) << name;
+    for (const auto& path : plan.campaign().paths()) EXPECT_EQ(path.kind(), kind);
+  }
+}
+
 }  // namespace
 }  // namespace hopyard::plan

@@ -36,5 +36,24 @@ TEST(RenderConfig, WritesSettingsInBytes) {
   EXPECT_THAT(config, HasSubstr("listen unix:/tmp/s ssl sndbuf=4608;"));
 }
 
+TEST(RenderConfig, WritesDynamicRecordsIntoTheServerBlock) {
+  v1::Server settings;
+  settings.set_ssl_dyn_rec_enable(true);
+  settings.set_ssl_dyn_rec_size_lo_bytes(1369);
+  settings.set_ssl_dyn_rec_size_hi_bytes(16384);
+  settings.set_ssl_dyn_rec_threshold(10);
+  settings.set_ssl_dyn_rec_timeout_ns(5'000'000'000);
+  const std::string config = render_config(settings, "192.0.2.1:443", 0);
+  const std::string server =
+      config.substr(config.find("server {"), config.find("location") - config.find("server {"));
+  for (const char* line :
+       {"ssl_dyn_rec_enable on;", "ssl_dyn_rec_size_lo 1369;", "ssl_dyn_rec_size_hi 16384;",
+        "ssl_dyn_rec_threshold 10;", "ssl_dyn_rec_timeout 5000ms;"}) {
+    EXPECT_THAT(server, HasSubstr(line));
+  }
+  settings.set_ssl_dyn_rec_enable(false);
+  EXPECT_THAT(render_config(settings, "192.0.2.1:443", 0), HasSubstr("ssl_dyn_rec_enable off;"));
+}
+
 }  // namespace
 }  // namespace hopyard::server

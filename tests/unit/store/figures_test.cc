@@ -157,6 +157,7 @@ v1::TrialResult competition(const std::string& trial, int64_t shift) {
   v1::TrialResult result = h1_result(trial, 900);
   v1::Response& bulk = *result.mutable_client()->mutable_responses(0);
   bulk.set_role("bulk");
+  result.mutable_client()->set_connect_start_ns(bulk.request_start_ns() - 500);
   v1::Response& later = *result.mutable_client()->add_responses();
   later.set_role("later");
   later.set_request_start_ns(bulk.request_start_ns() + 300);
@@ -175,6 +176,7 @@ TEST_F(Figures, OfSeveralRequestsAreNamedForTheirRoleAndCountedFromTheirOwnReque
   EXPECT_DOUBLE_EQ(cell("c1", "A", "h2-competition", "later.first_data_frame_ns").median_ns(), 60);
   EXPECT_DOUBLE_EQ(cell("c1", "A", "h2-competition", "later.start_from_first_ns").median_ns(), 300);
   EXPECT_DOUBLE_EQ(cell("c1", "A", "h2-competition", "later.complete_from_first_ns").median_ns(), 400);
+  EXPECT_DOUBLE_EQ(cell("c1", "A", "h2-competition", "bulk.connect_to_complete_ns").median_ns(), 1400);
   // A milestone that did not happen has no sample, not a zero.
   EXPECT_EQ(cell("c1", "A", "h2-competition", "later.body_4096_ns").n(), 0u);
 }

@@ -20,7 +20,7 @@ using testing::IsEmpty;
 // One line a view: its name, then its columns. Other programs lean on them.
 constexpr char kContract[] = R"(
 v_trial trial_id campaign_id block position path workload case_name verdict reason kernel clock seed variant_sha256 phase
-v_response trial_id stream role protocol header_bytes body_bytes body_sha256 first_decrypted_ns first_body_ns body_1024_ns body_4096_ns body_8192_ns first_data_frame_ns complete_ns
+v_response trial_id stream role protocol header_bytes body_bytes body_sha256 first_decrypted_ns first_body_ns body_1024_ns body_4096_ns body_8192_ns first_data_frame_ns complete_ns connect_to_first_decrypted_ns connect_to_complete_ns
 v_tls_record trial_id seq content wire_bytes plaintext_bytes received_ns decrypted_ns
 v_ssl_write trial_id seq requested returned
 v_qdisc trial_id at namespace link kind options_json bytes packets drops overlimits backlog_bytes
@@ -135,6 +135,8 @@ TEST_F(Views, CountTimesFromTheRequestTheySay) {
   EXPECT_EQ(
       one("SELECT role, first_body_ns, complete_ns, first_decrypted_ns IS NULL, body_sha256 FROM v_response"),
       "body||900|1|\nlater|50|100|1|abcd\n");
+  EXPECT_EQ(one("SELECT role, connect_to_first_decrypted_ns IS NULL, connect_to_complete_ns FROM v_response"),
+            "body|1|1400\nlater|1|900\n");
   EXPECT_EQ(one("SELECT role, from_first_ns, written_ns, complete_from_first_ns FROM v_request"),
             "body|0||900\nlater|300|10|400\n");
   EXPECT_EQ(one("SELECT seq, content, received_ns, decrypted_ns FROM v_tls_record"),

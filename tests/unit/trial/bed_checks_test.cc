@@ -81,8 +81,8 @@ Bed good() {
 std::vector<v1::Check> checks_of(const Bed& bed) {
   CheckList checks(Blame::kBed), server(Blame::kServer);
   check_links(bed.result.environment(), checks);
-  check_sysctls(bed.spec.case_().tcp(), bed.result.environment(), checks);
-  check_sockets(bed.spec, bed.result, checks, server);
+  check_sysctls(bed.spec.case_().tcp(), {"client", "server"}, bed.result.environment(), checks);
+  check_sockets(bed.spec, bed.result, kMss, checks, server);
   check_qdiscs(bed.asked, bed.qdiscs, bed.result.environment(), checks);
   std::vector<v1::Check> all = checks.checks();
   for (v1::Check check : server.checks()) {
@@ -255,6 +255,59 @@ TEST(BedChecks, CanEachBreak) {
     breakable.insert(name);
   }
   EXPECT_EQ(names, breakable) << "a check that nothing here breaks";
+}
+
+// ---- the loopback bed ----
+
+struct Loopback {
+  lab::RoutedSpec asked;
+  v1::Environment environment;
+  std::optional<lab::QdiscSnapshot> qdisc;
+};
+
+std::vector<std::string> loopback_broken_after(const std::function<void(Loopback&)>& change) {
+  Loopback bed;
+  bed.asked.rtt = std::chrono::milliseconds(100);
+  bed.asked.loss = 0.01;
+  bed.asked.limit_packets = 1000;
+  bed.asked.seed = 7;
+  bed.qdisc = netem(bed.asked, 7);
+  v1::Link* lo = bed.environment.add_links();
+  lo->set_mtu(65536);
+  lo->set_tso(true);
+  lo->set_gso(true);
+  lo->set_gro(true);
+  change(bed);
+  CheckList checks(Blame::kBed);
+  check_loopback_link(bed.environment, checks);
+  check_loopback_qdisc(bed.asked, bed.qdisc, bed.environment, checks);
+  std::vector<std::string> names;
+  for (const v1::Check& check : checks.checks()) {
+    if (check.outcome() == v1::BROKEN) names.push_back(check.name());
+  }
+  return names;
+}
+
+TEST(LoopbackChecks, HoldOnALoopbackAsAsked) {
+  EXPECT_THAT(loopback_broken_after([](Loopback&) {}), IsEmpty());
+}
+
+TEST(LoopbackChecks, NameEachThingThatIsOtherwise) {
+  const auto broken = loopback_broken_after;
+  EXPECT_THAT(broken([](Loopback& b) { b.environment.add_links(); }), ElementsAre("links"));
+  EXPECT_THAT(broken([](Loopback& b) { b.environment.mutable_links(0)->set_mtu(1500); }),
+              ElementsAre("loopback MTU"));
+  EXPECT_THAT(broken([](Loopback& b) { b.environment.mutable_links(0)->set_tso(false); }),
+              ElementsAre("loopback offloads"));
+  EXPECT_THAT(broken([](Loopback& b) { b.environment.set_filters(1); }),
+              ElementsAre("traffic-control filters"));
+  EXPECT_THAT(broken([](Loopback& b) { b.qdisc.reset(); }), ElementsAre("root qdiscs"));
+  EXPECT_THAT(broken([](Loopback& b) { b.qdisc->qdisc.netem->delay *= 2; }), ElementsAre("netem delay ns"));
+  EXPECT_THAT(broken([](Loopback& b) { b.qdisc->qdisc.netem->loss = 0.02; }),
+              ElementsAre("netem loss (of 2^32)"));
+  EXPECT_THAT(broken([](Loopback& b) { b.qdisc->qdisc.netem->seed = 8; }), ElementsAre("netem seed"));
+  EXPECT_THAT(broken([](Loopback& b) { b.qdisc->qdisc.netem->limit_packets = 999; }),
+              ElementsAre("netem limit packets"));
 }
 
 }  // namespace

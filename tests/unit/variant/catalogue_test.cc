@@ -24,10 +24,10 @@ std::string refusal(const std::string& own) {
   return text(catalogue.status());
 }
 
-TEST(Catalogue, HoldsTheThreeVariantsOfTheTree) {
+TEST(Catalogue, HoldsTheFourVariantsOfTheTree) {
   const auto catalogue = Catalogue::load({kTree});
   ASSERT_TRUE(catalogue.ok()) << catalogue.status();
-  ASSERT_EQ(catalogue->variants().size(), 3u);
+  ASSERT_EQ(catalogue->variants().size(), 4u);
   const Variant& stock = **catalogue->find("stock");
   EXPECT_EQ(stock.records, RecordPolicy{});
   EXPECT_EQ(stock.nginx.sha256, "69ee2b237744036e61d24b836668aad3040dda461fe6f570f1787eab570c75aa");
@@ -36,6 +36,11 @@ TEST(Catalogue, HoldsTheThreeVariantsOfTheTree) {
   EXPECT_EQ(static4k.records, (RecordPolicy{.fragment_bytes = 4096, .settings = 1}));
   const Variant& adaptive = **catalogue->find("adaptive");
   EXPECT_EQ(adaptive.records, (RecordPolicy{16384, 1024, 8192, 1, 1}));
+  const Variant& dynamic = **catalogue->find("dyn_rec");
+  EXPECT_EQ(dynamic.records, RecordPolicy{.dynamic = true});
+  EXPECT_THAT(dynamic.directives, testing::Contains("ssl_dyn_rec_enable"));
+  EXPECT_THAT(dynamic.directives, testing::SizeIs(5));
+  EXPECT_TRUE(stock.directives.empty());
   ASSERT_EQ(adaptive.patches.size(), 1u);
   EXPECT_TRUE(std::filesystem::exists(adaptive.patches[0])) << adaptive.patches[0];
   EXPECT_EQ(catalogue->boringssl().name, stock.boringssl.name);
@@ -97,7 +102,7 @@ TEST(Catalogue, NamesTheVariantsThereAreWhenAskedForAnother) {
   const auto catalogue = Catalogue::load({kTree});
   const auto found = catalogue->find("stokc");
   EXPECT_TRUE(absl::IsNotFound(found.status()));
-  EXPECT_THAT(text(found.status()), HasSubstr("stock, static4k, adaptive"));
+  EXPECT_THAT(text(found.status()), HasSubstr("stock, static4k, adaptive, dyn_rec"));
 }
 
 TEST(Catalogue, NamesTheFileItCannotOpen) {
