@@ -69,6 +69,7 @@ int extend(const Options& options, const std::string& id, const ExtensionOptions
 inline constexpr char kFromRequest[] = "request";
 inline constexpr char kFromConnect[] = "connect";
 int summary(const Options& options, const std::string& id, const std::string& from);
+int diagnostics(const Options& options, const std::string& id);
 int compare(const Options& options, const std::string& id, const std::string& pair);
 int export_rows(const Options& options, const ExportOptions& what);
 int replay(const Options& options, const std::string& trial_id);

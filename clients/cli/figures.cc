@@ -44,6 +44,18 @@ std::string compare_text(const v1::CompareResponse& response, const v1::CompareR
          table.text();
 }
 
+std::string replay_text(const v1::ReplayResponse& response) {
+  std::string text;
+  if (response.first_difference().empty()) {
+    text = fmt::format("{}  the same\n", response.replayed_digest());
+  } else {
+    text = fmt::format("{}  stored\n{}  replayed\nfirst difference, stored | replayed: {}\n",
+                       response.stored_digest(), response.replayed_digest(), response.first_difference());
+  }
+  for (const auto& difference : response.differences()) text += difference + "\n";
+  return text;
+}
+
 struct CloseFile {
   void operator()(std::FILE* file) const {
     if (file != stdout) std::fclose(file);
@@ -73,6 +85,19 @@ int summary(const Options& options, const std::string& id, const std::string& fr
   if (const auto result = link->stub().Summary(&context, ref, &response); !result.ok()) return report(result);
   const TimesFrom times = from == kFromConnect ? TimesFrom::kConnect : TimesFrom::kRequest;
   fmt::print("{}", options.json ? json(response) : summary_text(response, times));
+  return kDone;
+}
+
+int diagnostics(const Options& options, const std::string& id) {
+  auto link = Link::open(options, WithoutDaemon::kStartUnlessNamed);
+  if (!link.ok()) return report(link.status());
+  v1::CampaignRef ref;
+  ref.set_campaign_id(id);
+  v1::DiagnosticsResponse response;
+  grpc::ClientContext context;
+  if (const auto result = link->stub().Diagnostics(&context, ref, &response); !result.ok())
+    return report(result);
+  fmt::print("{}", options.json ? json(response) : diagnostics_text(response));
   return kDone;
 }
 
@@ -106,11 +131,8 @@ int replay(const Options& options, const std::string& trial_id) {
   const bool same = response.first_difference().empty();
   if (options.json)
     fmt::print("{}", json(response));
-  else if (same)
-    fmt::print("{}  the same\n", response.replayed_digest());
   else
-    fmt::print("{}  stored\n{}  replayed\nfirst difference, stored | replayed: {}\n",
-               response.stored_digest(), response.replayed_digest(), response.first_difference());
+    fmt::print("{}", replay_text(response));
   return same ? kDone : kFailed;
 }
 

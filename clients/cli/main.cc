@@ -25,6 +25,7 @@ struct Invocation {
   ExtensionOptions extension;
   ExportOptions exported;
   std::string id = "last";
+  bool diagnostics = false;
   std::string pair;
   std::string from = kFromRequest;
   std::string name;
@@ -116,12 +117,18 @@ void add_extend(CLI::App& app, Invocation& in) {
 }
 
 void add_figure_commands(CLI::App& app, Invocation& in) {
-  CLI::App* medians = add_command(app, in, "summary", "a campaign's medians",
-                                  [&in] { return summary(in.options, in.id, in.from); });
+  CLI::App* medians = add_command(app, in, "summary", "a campaign's medians", [&in] {
+    return in.diagnostics ? diagnostics(in.options, in.id) : summary(in.options, in.id, in.from);
+  });
   add_id(medians, in);
-  medians->add_option("--from", in.from, "what times count from: request (the default) or connect")
-      ->type_name("INSTANT")
-      ->check(CLI::IsMember(std::vector<std::string>{kFromRequest, kFromConnect}));
+  CLI::Option* from =
+      medians->add_option("--from", in.from, "what times count from: request (the default) or connect")
+          ->type_name("INSTANT")
+          ->check(CLI::IsMember(std::vector<std::string>{kFromRequest, kFromConnect}));
+  medians
+      ->add_flag("--diagnostics", in.diagnostics,
+                 "what may explain them: drops, retries, unsent bytes, and the trials without drops")
+      ->excludes(from);
   CLI::App* pair = add_command(app, in, "compare", "paired differences between two cases",
                                [&in] { return compare(in.options, in.id, in.pair); });
   add_id(pair, in);

@@ -3,6 +3,7 @@
 #include "cli/summary_text.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <span>
 #include <vector>
@@ -23,18 +24,19 @@ struct Shown {
 constexpr Shown kTimesFromRequest[] = {{"first_decrypted_ns", "first decrypted"},
                                        {"first_body_ns", "first body"},
                                        {"body_8192_ns", "8 KiB body"},
-                                       {"complete_ns", "complete"}};
+                                       {"complete_ns", "complete"},
+                                       // A later request that goes out later gains nothing by being answered sooner.
+                                       {"complete_from_first_ns", "from first"}};
 constexpr Shown kTimesFromConnect[] = {{"connect_to_first_decrypted_ns", "first decrypted"},
                                        {"connect_to_complete_ns", "complete"}};
 
-std::span<const Shown> shown_from(TimesFrom from) {
-  if (from == TimesFrom::kConnect) return kTimesFromConnect;
-  return kTimesFromRequest;
-}
+using Figures = google::protobuf::RepeatedPtrField<v1::CellFigure>;
 
-// What stands in a summary's columns.
+// What stands in a table's columns.
 struct Layout {
-  std::span<const Shown> shown;
+  std::vector<Shown> shown;
+  bool failed = true;  // a column for the trials that failed or were invalid
+  bool phases = false;
   bool kernels = false;
   bool p90 = false;
   bool p95 = false;
@@ -56,14 +58,15 @@ std::pair<std::string, std::string> split_metric(const std::string& metric) {
 }
 
 // Where the trials ran: figures of different kernels, clocks and hosts stand apart.
-std::string kernel_of(const v1::CellFigure& cell) {
+template <typename Cell>
+std::string kernel_of(const Cell& cell) {
   return fmt::format("{} {} {}", cell.kernel(), cell.execution(), cell.clock());
 }
 
 // In the order in which the daemon gives the figures, but with the cases of one response together.
-std::vector<Row> rows_of(const v1::SummaryResponse& summary) {
+std::vector<Row> rows_of(const Figures& figures) {
   std::vector<Row> rows;
-  for (const auto& cell : summary.cells()) {
+  for (const auto& cell : figures) {
     const auto [role, metric] = split_metric(cell.metric());
     const auto same = [&](const Row& row) {
       return row.kernel == kernel_of(cell) && row.path == cell.path() && row.workload == cell.workload() &&
@@ -90,9 +93,10 @@ std::vector<Row> rows_of(const v1::SummaryResponse& summary) {
 
 std::string shown_ms(bool present, double ns) { return present ? milliseconds(ns) : "–"; }
 
-bool several_kernels(const v1::SummaryResponse& summary) {
-  for (const auto& cell : summary.cells()) {
-    if (kernel_of(cell) != kernel_of(summary.cells(0))) return true;
+template <typename Rows>
+bool several_kernels(const Rows& rows) {
+  for (const auto& row : rows) {
+    if (kernel_of(row) != kernel_of(rows.Get(0))) return true;
   }
   return false;
 }
@@ -110,9 +114,23 @@ std::string n_by_phase(const Row& row, const Phases& phases) {
   return text;
 }
 
-Layout layout_of(const v1::SummaryResponse& summary, TimesFrom from) {
-  Layout layout{.shown = shown_from(from), .kernels = several_kernels(summary)};
-  for (const auto& cell : summary.cells()) {
+// The columns that any of the figures fills.
+std::vector<Shown> shown_of(const Figures& figures, TimesFrom from) {
+  const auto filled = [&figures](const Shown& shown) {
+    return std::any_of(figures.begin(), figures.end(), [&shown](const v1::CellFigure& cell) {
+      return split_metric(cell.metric()).second == shown.metric;
+    });
+  };
+  std::span<const Shown> all = kTimesFromRequest;
+  if (from == TimesFrom::kConnect) all = kTimesFromConnect;
+  std::vector<Shown> shown;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(shown), filled);
+  return shown;
+}
+
+Layout layout_of(const Figures& figures, TimesFrom from, bool phases) {
+  Layout layout{.shown = shown_of(figures, from), .phases = phases, .kernels = several_kernels(figures)};
+  for (const auto& cell : figures) {
     layout.p90 |= cell.has_p90_ns();
     // Two times leave room for another percentile.
     layout.p95 |= cell.has_p95_ns() && from == TimesFrom::kConnect;
@@ -126,9 +144,9 @@ bool shows_any(const Row& row, const Layout& layout) {
 }
 
 std::vector<std::string> cells_of(const Row& row, const Phases& phases, const Layout& layout) {
-  std::vector<std::string> cells = {row.path,      row.workload,          row.role,
-                                    row.case_name, std::to_string(row.n), std::to_string(row.failed)};
-  if (phases.size() > 1) cells.insert(cells.begin() + 5, n_by_phase(row, phases));
+  std::vector<std::string> cells = {row.path, row.workload, row.role, row.case_name, std::to_string(row.n)};
+  if (layout.phases) cells.push_back(n_by_phase(row, phases));
+  if (layout.failed) cells.push_back(std::to_string(row.failed));
   if (layout.kernels) cells.insert(cells.begin(), row.kernel);
   for (const auto& shown : layout.shown) {
     const auto found = row.figures.find(shown.metric);
@@ -142,6 +160,60 @@ std::vector<std::string> cells_of(const Row& row, const Phases& phases, const La
   return cells;
 }
 
+// Empty without figures.
+std::string table_text(const Figures& figures, const Phases& phases, const Layout& layout) {
+  std::vector<Table::Column> columns = {
+      {"path"}, {"workload"}, {"response"}, {"case"}, {"n", Table::Align::kRight}};
+  if (layout.phases) columns.push_back({"n by phase", Table::Align::kRight});
+  if (layout.failed) columns.push_back({"failed", Table::Align::kRight});
+  if (layout.kernels) columns.insert(columns.begin(), {"kernel"});
+  for (const auto& shown : layout.shown) {
+    columns.push_back({fmt::format("{} ms", shown.title), Table::Align::kRight});
+    if (layout.p90) columns.push_back({"p90", Table::Align::kRight});
+    if (layout.p95) columns.push_back({"p95", Table::Align::kRight});
+  }
+  Table table(columns);
+  for (const auto& row : rows_of(figures)) {
+    if (shows_any(row, layout)) table.add(cells_of(row, phases, layout));
+  }
+  return table.empty() ? "" : table.text();
+}
+
+std::string shown_count(bool present, uint64_t count) { return present ? std::to_string(count) : "–"; }
+
+std::string counts_text(const v1::DiagnosticsResponse& diagnostics) {
+  const bool kernels = several_kernels(diagnostics.cells());
+  std::vector<Table::Column> columns = {{"path"},
+                                        {"workload"},
+                                        {"response"},
+                                        {"case"},
+                                        {"n", Table::Align::kRight},
+                                        {"drops to server", Table::Align::kRight},
+                                        {"to client", Table::Align::kRight},
+                                        {"trials without", Table::Align::kRight},
+                                        {"retries", Table::Align::kRight},
+                                        {"unsent bytes", Table::Align::kRight}};
+  if (kernels) columns.insert(columns.begin(), {"kernel"});
+  Table table(columns);
+  for (const auto& cell : diagnostics.cells()) {
+    const bool counted = cell.has_drops_to_server() || cell.has_drops_to_client();
+    std::vector<std::string> row = {
+        cell.path(),
+        cell.workload(),
+        cell.role(),
+        cell.case_name(),
+        std::to_string(cell.n()),
+        shown_count(cell.has_drops_to_server(), cell.drops_to_server()),
+        shown_count(cell.has_drops_to_client(), cell.drops_to_client()),
+        shown_count(counted, cell.without_drops()),
+        fmt::format("{}", cell.median_ssl_write_retries()),
+        cell.has_median_unsent_bytes() ? fmt::format("{}", cell.median_unsent_bytes()) : "–"};
+    if (kernels) row.insert(row.begin(), kernel_of(cell));
+    table.add(std::move(row));
+  }
+  return table.empty() ? "" : table.text();
+}
+
 }  // namespace
 
 std::string summary_text(const v1::SummaryResponse& summary, TimesFrom from) {
@@ -150,26 +222,32 @@ std::string summary_text(const v1::SummaryResponse& summary, TimesFrom from) {
                                  status.question(), progress_words(status));
   if (!status.reason().empty()) text += status.reason() + "\n";
   text += counted_phases(status.phases());
-  const Layout layout = layout_of(summary, from);
-  std::vector<Table::Column> columns = {{"path"},
-                                        {"workload"},
-                                        {"response"},
-                                        {"case"},
-                                        {"n", Table::Align::kRight},
-                                        {"failed", Table::Align::kRight}};
-  if (status.phases_size() > 1) columns.insert(columns.begin() + 5, {"n by phase", Table::Align::kRight});
-  if (layout.kernels) columns.insert(columns.begin(), {"kernel"});
-  for (const auto& shown : layout.shown) {
-    columns.push_back({fmt::format("{} ms", shown.title), Table::Align::kRight});
-    if (layout.p90) columns.push_back({"p90", Table::Align::kRight});
-    if (layout.p95) columns.push_back({"p95", Table::Align::kRight});
-  }
-  Table table(columns);
-  for (const auto& row : rows_of(summary)) {
-    if (shows_any(row, layout)) table.add(cells_of(row, status.phases(), layout));
-  }
+  const Layout layout = layout_of(summary.cells(), from, status.phases_size() > 1);
+  const std::string medians = table_text(summary.cells(), status.phases(), layout);
   const char* zero = from == TimesFrom::kConnect ? "the connection's start" : "each request's write";
-  if (!table.empty()) text += fmt::format("\nMedians, from {}:\n", zero) + table.text();
+  if (!medians.empty()) text += fmt::format("\nMedians, from {}:\n", zero) + medians;
+  return text;
+}
+
+std::string diagnostics_text(const v1::DiagnosticsResponse& diagnostics) {
+  const v1::CampaignStatus& status = diagnostics.status();
+  std::string text =
+      fmt::format("{}  {}\n{}\n", status.campaign_id(), state_name(status.state()), progress_words(status));
+  const std::string counts = counts_text(diagnostics);
+  if (!counts.empty()) {
+    text +=
+        "\nRouter drops until the last response was complete, retried writes, bytes unsent at dispatch:\n" +
+        counts;
+  }
+  Layout layout = layout_of(diagnostics.without_drops(), TimesFrom::kRequest, /*phases=*/false);
+  layout.failed = false;
+  const std::string quiet = table_text(diagnostics.without_drops(), status.phases(), layout);
+  if (!quiet.empty()) {
+    text +=
+        "\nMedians of lossy paths' trials in which the router dropped nothing. Selected by what happened to\n"
+        "them: no controlled comparison, and no loss-free path.\n" +
+        quiet;
+  }
   return text;
 }
 

@@ -14,5 +14,7 @@ enum class TimesFrom { kRequest, kConnect };
 
 // What ran where, how many trials counted, and one row for each path, workload, response and case.
 std::string summary_text(const v1::SummaryResponse& summary, TimesFrom from = TimesFrom::kRequest);
+// What may explain them: drops, retries, unsent bytes, and the medians of trials without drops.
+std::string diagnostics_text(const v1::DiagnosticsResponse& diagnostics);
 
 }  // namespace hopyard::cli

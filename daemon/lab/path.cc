@@ -24,6 +24,7 @@ namespace {
 constexpr std::chrono::seconds kCarrierTime(5);
 constexpr char kIpv6Settings[] = "/proc/sys/net/ipv6";
 
+constexpr char kNoTapPrefix[] = "list of drops";
 constexpr char kNoIpv6[] = "IPv6: this kernel has none (the module ipv6 is not loaded)";
 
 absl::Status add_veth(End& from, End& to, const LinkPlan& endpoint, const LinkPlan& router) {
@@ -138,10 +139,13 @@ struct RoutedPath::Parts {
   netlink::NamespaceWatch endpoints;  // watched apart, since the router may have to outlive them
   netlink::NamespaceWatch router;
   std::vector<std::string> unsupported;
+  std::optional<RouterTap> tap;
 
   static absl::StatusOr<std::unique_ptr<Parts>> make(const RoutedSpec& spec);
   absl::Status set_up();
   absl::Status check();
+  absl::Status open_tap();
+  RouterTap::ReadQueues read_queues();
   End& end(Side side) { return ends[side_index(side)]; }
 };
 
@@ -161,9 +165,9 @@ absl::StatusOr<std::unique_ptr<RoutedPath::Parts>> RoutedPath::Parts::make(const
   const bool ipv6 = ::access(kIpv6Settings, F_OK) == 0;
   std::vector<std::string> unsupported = {kNoTcpMem};
   if (!ipv6) unsupported.emplace_back(kNoIpv6);
-  return std::make_unique<Parts>(Parts{spec, plan_topology(number, ipv6),
-                                       Ends{std::move(ends[0]), std::move(ends[1]), std::move(ends[2])},
-                                       std::move(endpoints), std::move(router), std::move(unsupported)});
+  return std::make_unique<Parts>(Parts{
+      spec, plan_topology(number, ipv6), Ends{std::move(ends[0]), std::move(ends[1]), std::move(ends[2])},
+      std::move(endpoints), std::move(router), std::move(unsupported), std::nullopt});
 }
 
 absl::Status RoutedPath::Parts::set_up() {
@@ -174,7 +178,38 @@ absl::Status RoutedPath::Parts::set_up() {
   }
   HOPYARD_RETURN_IF_ERROR(make_links(topology, ends));
   HOPYARD_RETURN_IF_ERROR(bring_up(topology, ends));
-  return spec.qdiscs ? add_qdiscs(topology, spec, ends) : absl::OkStatus();
+  if (spec.qdiscs) HOPYARD_RETURN_IF_ERROR(add_qdiscs(topology, spec, ends));
+  return spec.tap_packets > 0 ? open_tap() : absl::OkStatus();
+}
+
+RouterTap::ReadQueues RoutedPath::Parts::read_queues() {
+  return [this]() -> absl::StatusOr<RouterTap::Queues> {
+    RouterTap::Queues queues;
+    if (!spec.qdiscs) return queues;
+    HOPYARD_ASSIGN_OR_RETURN(const auto seen, read_qdiscs(topology, ends));
+    const auto queue = [&seen](LinkSlot slot) {
+      return RouterTap::Queue{.drops = seen[slot].qdisc.drops,
+                              .backlog_packets = seen[slot].qdisc.backlog_packets};
+    };
+    queues[static_cast<size_t>(Direction::kToServer)] = queue(kRouterToServer);
+    queues[static_cast<size_t>(Direction::kToClient)] = queue(kRouterToClient);
+    return queues;
+  };
+}
+
+// A path without a list is still the path that was asked for.
+absl::Status RoutedPath::Parts::open_tap() {
+  auto opened = end(Side::kRouter).netns.run([&] {
+    return RouterTap::open(topology.links[kRouterToClient].index, topology.links[kRouterToServer].index,
+                           spec.tap_packets, read_queues());
+  });
+  if (absl::IsUnimplemented(opened.status()) || absl::IsPermissionDenied(opened.status())) {
+    unsupported.push_back(fmt::format("{}: {}", kNoTapPrefix, std::string(opened.status().message())));
+    return absl::OkStatus();
+  }
+  HOPYARD_RETURN_IF_ERROR(opened.status());
+  tap.emplace(*std::move(opened));
+  return absl::OkStatus();
 }
 
 absl::Status RoutedPath::Parts::check() {
@@ -234,8 +269,14 @@ absl::StatusOr<SocketSnapshot> RoutedPath::snapshot_connection(Side endpoint, ui
   return SocketSnapshot{endpoint, taken_ns, std::move(found)};
 }
 
+absl::StatusOr<std::vector<RouterTraffic>> RoutedPath::router_traffic(const base::Deadline& deadline) const {
+  if (!parts_->tap) return std::vector<RouterTraffic>{};
+  return parts_->tap->collect(parts_->read_queues(), deadline);
+}
+
 absl::StatusOr<bool> RoutedPath::tear_down(const base::Deadline& deadline) && {
   const std::unique_ptr<Parts> parts = std::move(parts_);
+  parts->tap.reset();
   bool talking = false;
   for (const Side side : {Side::kClient, Side::kServer}) {
     HOPYARD_RETURN_IF_ERROR(hurry_orphans(parts->end(side)));

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "base/status.h"
 #include "lab/namespace.h"
+#include "lab/router_tap.h"
 #include "lab/side.h"
 #include "netlink/qdisc.h"
 #include "netlink/sock_diag.h"
@@ -37,6 +38,9 @@ struct RoutedSpec {
   // The server's namespace only. Absent: the kernel's default, to be seen in Observed.
   std::optional<std::string> congestion_control;
   std::optional<uint64_t> notsent_lowat_bytes;
+  // Packets that taps at the router have room for, on each link; 0: no taps. Both directions' packets pass
+  // each link, and are read only by router_traffic().
+  uint32_t tap_packets = 0;
   // false: no fq and no netem anywhere; for kernels without them, in tests and benchmarks. Nothing that only
   // netem can do may then be asked.
   bool qdiscs = true;
@@ -109,6 +113,11 @@ class RoutedPath {
   // some 10 us. NOT_FOUND if there is none. Opens nothing.
   absl::StatusOr<SocketSnapshot> snapshot_connection(Side endpoint, uint16_t client_port,
                                                      uint16_t server_port) const;
+
+  // Every packet since make() that came to the router and did not leave it, by direction, once its queues are
+  // empty or at the deadline; a second call tells the same and more. Empty if there are no taps: none were
+  // asked for, or this kernel has none, which Observed::unsupported then says.
+  absl::StatusOr<std::vector<RouterTraffic>> router_traffic(const base::Deadline& deadline) const;
 
   // Ends the path. What closed sockets still have to say to each other is let through. True once the kernel
   // has reported all three namespaces destroyed; false if it had not by the deadline: something still holds

@@ -539,12 +539,14 @@ WHERE f.lost IS NOT NULL;
 -- A selection by what happened: it shows what the rest lost time to, and compares nothing that was controlled.
 CREATE VIEW v_cell_no_drop AS
 WITH
+  quiet AS MATERIALIZED (
+    SELECT trial_no FROM qdisc_snapshot
+    WHERE at_text = (SELECT text_no FROM text WHERE content = 'after')
+      AND kind_text = (SELECT text_no FROM text WHERE content = 'netem')
+    GROUP BY trial_no HAVING SUM(drops) = 0),
   value AS (
     SELECT c.campaign_id, s.cell_no, s.metric_no, s.host_no,
-      CASE WHEN (SELECT SUM(q.drops) FROM qdisc_snapshot q
-                 WHERE q.trial_no = s.trial_no AND q.at_text = (SELECT text_no FROM text WHERE content = 'after')
-                   AND q.kind_text = (SELECT text_no FROM text WHERE content = 'netem')) = 0
-           THEN s.value_ns END AS value_ns
+      CASE WHEN s.trial_no IN (SELECT trial_no FROM quiet) THEN s.value_ns END AS value_ns
     FROM campaign c JOIN cell USING (campaign_no) JOIN sample s USING (cell_no)
     WHERE EXISTS (SELECT 1 FROM json_each(c.campaign_json, '$.paths') p
                   WHERE json_extract(p.value, '$.name') = cell.path AND json_extract(p.value, '$.loss') > 0)),

@@ -41,6 +41,9 @@ class Bed {
   virtual absl::Status snapshot_server(const std::string& at, int client_fd,
                                        v1::TrialResult& result) const = 0;
   virtual absl::Status snapshot_qdiscs(const std::string& at, v1::TrialResult& result) const = 0;
+  // With client and server gone: what the bed itself has to tell of the trial, into `result`. May wait for
+  // packets on their way, until the deadline.
+  virtual absl::Status settle(const base::Deadline&, v1::TrialResult&) { return absl::OkStatus(); }
   // Reads the bed back into result.environment.
   virtual absl::Status observe(v1::TrialResult& result) const = 0;
   // Takes it down; all of its sockets must be closed and its processes gone. Sets

@@ -179,4 +179,20 @@ void check_loopback_qdisc(const lab::RoutedSpec& asked, const std::optional<lab:
   if (qdisc) check_netem(asked, {"netem", asked.rtt / 2, asked.seed}, *qdisc, environment, checks);
 }
 
+void check_drops(const v1::TrialResult& result, CheckList& checks) {
+  const std::string name = "drops_listed";
+  for (const std::string& missing : result.environment().unsupported()) {
+    if (missing.starts_with("list of drops")) return checks.unsupported(name, "every drop", missing);
+  }
+  checks.equal(name + " directions", 2, result.router_size());
+  for (const v1::RouterTraffic& traffic : result.router()) {
+    const std::string of = fmt::format("{} {}", name, traffic.direction());
+    if (!traffic.incomplete().empty()) {
+      checks.unsupported(of, fmt::format("{}", traffic.queue_drops()), traffic.incomplete());
+    } else {
+      checks.equal(of, traffic.queue_drops(), static_cast<uint64_t>(traffic.drops_size()));
+    }
+  }
+}
+
 }  // namespace hopyard::trial

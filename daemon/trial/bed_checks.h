@@ -43,4 +43,9 @@ void check_qdiscs(const lab::RoutedSpec& asked, const std::vector<lab::QdiscSnap
 void check_loopback_qdisc(const lab::RoutedSpec& asked, const std::optional<lab::QdiscSnapshot>& qdisc,
                           const v1::Environment& environment, CheckList& checks);
 
+// "drops_listed to_server" and "drops_listed to_client": as many packets are listed as netem dropped. A list
+// that says itself that it is incomplete is recorded, not judged; one that does not and is of another length
+// means that packets were lost otherwise than asked.
+void check_drops(const v1::TrialResult& result, CheckList& checks);
+
 }  // namespace hopyard::trial

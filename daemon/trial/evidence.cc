@@ -39,6 +39,28 @@ v1::QdiscSnapshot to_evidence(const std::string& at, const lab::QdiscSnapshot& s
   return out;
 }
 
+v1::RouterTraffic to_evidence(const lab::RouterTraffic& traffic) {
+  v1::RouterTraffic out;
+  out.set_direction(traffic.direction == lab::Direction::kToServer ? "to_server" : "to_client");
+  out.set_arrived_packets(traffic.arrived_packets);
+  out.set_departed_packets(traffic.departed_packets);
+  out.set_queue_drops(traffic.queue_drops);
+  out.set_unseen_packets(traffic.unseen_packets);
+  out.set_incomplete(traffic.incomplete);
+  for (const lab::DroppedPacket& packet : traffic.dropped) {
+    v1::Drop& drop = *out.add_drops();
+    drop.set_ordinal(packet.ordinal);
+    drop.set_arrived_ns(packet.arrived_ns);
+    drop.set_ip_protocol(packet.ip_protocol);
+    drop.set_ip_bytes(packet.ip_bytes);
+    drop.set_flags(packet.flags);
+    drop.set_sequence(packet.sequence);
+    drop.set_payload_bytes(packet.payload_bytes);
+    drop.set_repeated(packet.repeated);
+  }
+  return out;
+}
+
 void add_observed(const lab::Observed& observed, v1::Environment& environment) {
   for (const lab::Setting& setting : observed.sysctls) {
     v1::Setting* out = environment.add_sysctls();

@@ -9,6 +9,7 @@ namespace hopyard::trial {
 
 v1::SocketSnapshot to_evidence(const std::string& at, const lab::SocketSnapshot& snapshot);
 v1::QdiscSnapshot to_evidence(const std::string& at, const lab::QdiscSnapshot& snapshot);
+v1::RouterTraffic to_evidence(const lab::RouterTraffic& traffic);
 void add_observed(const lab::Observed& observed, v1::Environment& environment);
 
 }  // namespace hopyard::trial

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `routed` path: three namespaces with fq and netem, watched over netlink.
+#include <algorithm>
 #include <optional>
 
 #include "lab/path.h"
@@ -10,6 +11,15 @@
 
 namespace hopyard::trial {
 namespace {
+
+// Room in the taps: three packets for every full segment of the bodies (the segment, its acknowledgement and
+// as much again for what is sent twice), and some for handshakes and small writes; at most some 30 MB a link.
+uint32_t tap_packets(const v1::Workload& workload) {
+  constexpr uint64_t kAlways = 4096, kForASegment = 3, kMost = 150'000;
+  uint64_t body_bytes = 0;
+  for (const v1::Request& request : workload.requests()) body_bytes += request.body_bytes();
+  return static_cast<uint32_t>(std::min(kMost, kAlways + kForASegment * (body_bytes / kMssBytes)));
+}
 
 class RoutedBed final : public Bed {
  public:
@@ -25,6 +35,7 @@ class RoutedBed final : public Bed {
     return snapshot_side(lab::Side::kServer, at, client_fd, result);
   }
   absl::Status snapshot_qdiscs(const std::string& at, v1::TrialResult& result) const override;
+  absl::Status settle(const base::Deadline& deadline, v1::TrialResult& result) override;
   absl::Status observe(v1::TrialResult& result) const override;
   absl::Status tear_down(const base::Deadline& deadline, v1::TrialResult& result) override;
   void check(const v1::TrialSpec& spec, const v1::TrialResult& result, CheckList& bed,
@@ -62,6 +73,12 @@ absl::Status RoutedBed::snapshot_qdiscs(const std::string& at, v1::TrialResult& 
   return absl::OkStatus();
 }
 
+absl::Status RoutedBed::settle(const base::Deadline& deadline, v1::TrialResult& result) {
+  HOPYARD_ASSIGN_OR_RETURN(const auto router, path_->router_traffic(deadline));
+  for (const auto& traffic : router) *result.add_router() = to_evidence(traffic);
+  return absl::OkStatus();
+}
+
 absl::Status RoutedBed::observe(v1::TrialResult& result) const {
   HOPYARD_ASSIGN_OR_RETURN(const lab::Observed observed, path_->observe());
   add_observed(observed, *result.mutable_environment());
@@ -81,12 +98,15 @@ void RoutedBed::check(const v1::TrialSpec& spec, const v1::TrialResult& result, 
   check_sysctls(spec.case_().tcp(), {"client", "server"}, result.environment(), bed);
   check_sockets(spec, result, kMss, bed, server);
   check_qdiscs(spec_, qdiscs_, result.environment(), bed);
+  if (spec_.tap_packets > 0) check_drops(result, bed);
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Bed>> make_routed_bed(const v1::TrialSpec& spec) {
   lab::RoutedSpec routed = path_spec(spec);
+  // Where nothing is lost by lot there is nothing to list: a drop makes the trial invalid.
+  if (spec.path().loss() > 0) routed.tap_packets = tap_packets(spec.workload());
   HOPYARD_ASSIGN_OR_RETURN(server::Listen listen, server::listen_ipv4(lab::kServerAddress, kPort));
   HOPYARD_ASSIGN_OR_RETURN(lab::RoutedPath path, lab::RoutedPath::make(routed));
   return std::make_unique<RoutedBed>(std::move(routed), std::move(listen), std::move(path));

@@ -26,6 +26,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kServerGrace = 5s;
+constexpr auto kSettle = 3s;
 constexpr auto kTearDown = 10s;
 constexpr char kVirtual[] = "virtual";
 constexpr auto kRequestTimeout = 120s;  // where the order says nothing
@@ -159,6 +160,9 @@ void run_on(const v1::TrialSpec& spec, const Scratch& scratch, Bed& bed,
     give(result, v1::INVALID, "path read-back", observed);
   } else {
     serve_and_ask(spec, bed, scratch, request_timeout, result);
+    if (const absl::Status settled = bed.settle(base::Deadline(kSettle), result); !settled.ok()) {
+      give(result, v1::INVALID, "path's last packets", settled);
+    }
   }
   if (const absl::Status down = bed.tear_down(base::Deadline(kTearDown), result); !down.ok()) {
     give(result, v1::INVALID, "path tear-down", down);

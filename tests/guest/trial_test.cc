@@ -181,6 +181,65 @@ TEST(LossyPath, LosesOnlyAtTheRouterAndStillPasses) {
   EXPECT_EQ(endpoints, 0u);
 }
 
+// netem's counters of both directions in the snapshot "after", by the list's words.
+std::map<std::string, uint64_t> counted_drops(const v1::TrialResult& result) {
+  std::map<std::string, uint64_t> counted;
+  for (const v1::QdiscSnapshot& qdisc : result.qdiscs()) {
+    if (qdisc.at() != "after" || qdisc.kind() != "netem") continue;
+    counted[qdisc.link().starts_with("router-c") ? "to_client" : "to_server"] = qdisc.drops();
+  }
+  return counted;
+}
+
+TEST(LossyPath, ListsEveryDropOfBothDirections) {
+  v1::TrialSpec spec = spec_of("stock", 16384, "h1");
+  spec.mutable_path()->set_loss(0.02);
+  add_request(spec, "main", 1048576);
+  const v1::TrialResult result = run_trial(spec);
+  ASSERT_EQ(result.verdict(), v1::PASSED) << explain(result);
+  ASSERT_EQ(result.router_size(), 2);
+  auto counted = counted_drops(result);
+  for (const v1::RouterTraffic& traffic : result.router()) {
+    EXPECT_EQ(traffic.incomplete(), "");
+    EXPECT_EQ(traffic.arrived_packets(), traffic.departed_packets() + traffic.queue_drops());
+    EXPECT_EQ(static_cast<uint64_t>(traffic.drops_size()), traffic.queue_drops());
+    // The list also has what was lost while the connection ended.
+    EXPECT_GE(traffic.queue_drops(), counted[traffic.direction()]);
+    EXPECT_LE(traffic.queue_drops(), counted[traffic.direction()] + 3);
+    for (const v1::Drop& drop : traffic.drops()) {
+      EXPECT_EQ(drop.ip_protocol(), 6u);
+      EXPECT_GE(drop.ordinal(), 1u);
+      EXPECT_LE(drop.ordinal(), traffic.arrived_packets());
+      EXPECT_GT(drop.arrived_ns(), result.client().connect_start_ns());
+      EXPECT_LT(drop.arrived_ns(), result.finished_ns());
+    }
+  }
+  const v1::RouterTraffic& to_client = result.router(1);
+  ASSERT_EQ(to_client.direction(), "to_client");
+  ASSERT_GT(to_client.drops_size(), 0);
+  // 1 MiB in 65 records, and the handshake's some KiB.
+  EXPECT_LT(to_client.drops(to_client.drops_size() - 1).sequence(), 1048576u + 10000);
+}
+
+// A full queue loses packets too, and they are told of likewise.
+TEST(LossyPath, ListsWhatAFullQueueDrops) {
+  v1::TrialSpec spec = spec_of("stock", 16384, "h1");
+  spec.mutable_path()->set_loss(0.000001);
+  spec.mutable_path()->set_limit_packets(8);
+  add_request(spec, "main", 131072);
+  const v1::TrialResult result = run_trial(spec);
+  ASSERT_EQ(result.verdict(), v1::PASSED) << explain(result);
+  EXPECT_GT(result.router(1).queue_drops(), 3u);
+  EXPECT_EQ(static_cast<uint64_t>(result.router(1).drops_size()), result.router(1).queue_drops());
+  EXPECT_EQ(result.router(1).incomplete(), "");
+}
+
+TEST(CleanPath, HasNoTapsAndNoList) {
+  v1::TrialSpec spec = spec_of("stock", 16384, "h1");
+  add_request(spec, "main", 1024);
+  EXPECT_EQ(run_trial(spec).router_size(), 0);
+}
+
 TEST(Trial, FailsByNameWhenRecordsAreNotAsPromised) {
   v1::TrialSpec spec = spec_of("stock", 16384, "h1");
   add_request(spec, "main", 131072);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "execute/execution.h"
+#include "fmt/format.h"
 #include "hopyard/v1/worker.pb.h"
 #include "places.h"
 #include "run/guest_seed.h"
@@ -148,6 +149,62 @@ TEST(VirtualTime, LoopbackPathIsTheSameEveryTimeAndAnotherWithAnotherSeed) {
     times.insert(complete_ns(first));
   }
   EXPECT_GT(times.size(), 1u);
+}
+
+std::vector<std::string> drops_of(const v1::TrialResult& result) {
+  std::vector<std::string> lines;
+  for (const v1::RouterTraffic& traffic : result.router()) {
+    EXPECT_EQ(traffic.incomplete(), "") << traffic.direction();
+    for (const v1::Drop& drop : traffic.drops()) {
+      lines.push_back(fmt::format("{} {} at {}: {}+{} flags {}", traffic.direction(), drop.ordinal(),
+                                  drop.arrived_ns() - result.client().connect_start_ns(), drop.sequence(),
+                                  drop.payload_bytes(), drop.flags()));
+    }
+  }
+  return lines;
+}
+
+// This kernel takes netem's seeds, so that the trial's seed decides which packets are lost, and when.
+TEST(VirtualTime, OneSeedDropsTheSamePacketsEveryTimeAndAnotherDropsOthers) {
+  for (const char* protocol : {"h1", "h2"}) {
+    v1::TrialSpec spec = spec_of(protocol, 1048576);
+    spec.mutable_path()->set_loss(0.01);
+    const v1::TrialResult first = passed(spec);
+    const auto dropped = drops_of(first);
+    EXPECT_GT(dropped.size(), 3u);
+    EXPECT_EQ(drops_of(passed(spec)), dropped) << protocol;
+    for (const v1::QdiscSnapshot& qdisc : first.qdiscs()) {
+      if (qdisc.kind() != "netem") continue;
+      const uint64_t seed = qdisc.link().starts_with("router-s") ? spec.seed() : spec.seed() + 1;
+      EXPECT_THAT(qdisc.options_json(), HasSubstr(fmt::format("\"seed\":{}", seed)));
+    }
+    spec.set_seed(12);
+    EXPECT_NE(drops_of(passed(spec)), dropped) << protocol;
+  }
+}
+
+// The taps are there where loss is asked for. One in four thousand million takes no packet from these, so
+// that all that could move a time is the taps themselves.
+TEST(VirtualTime, TapsMoveNoTime) {
+  for (const char* protocol : {"h1", "h2"}) {
+    const v1::TrialSpec without = spec_of(protocol, 131072);
+    v1::TrialSpec with = without;
+    with.mutable_path()->set_loss(1.0 / 4294967295);
+    // One seed for the guest's own random numbers.
+    with.set_seed(run::guest_seed(without));
+    v1::TrialResult bare = passed(without);
+    v1::TrialResult tapped = passed(with);
+    ASSERT_EQ(tapped.router_size(), 2);
+    EXPECT_GT(tapped.router(1).arrived_packets(), 90u);
+    EXPECT_EQ(drops_of(tapped).size(), 0u);
+    EXPECT_EQ(complete_ns(tapped), complete_ns(bare)) << protocol;
+    // Nor anything else the two ends saw.
+    for (v1::TrialResult* result : {&bare, &tapped}) {
+      result->clear_router();
+      result->clear_qdiscs();
+    }
+    EXPECT_EQ(run::first_difference(bare, tapped), "") << protocol;
+  }
 }
 
 TEST(VirtualTime, SeedsChangeNoTimeWhereNothingIsLost) {

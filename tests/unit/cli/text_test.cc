@@ -150,6 +150,58 @@ TEST(PhaseText, ShowsWhatIsPlannedOnlyWhereThereAreSeveral) {
   EXPECT_EQ(phase_names(phases), "initial + more");
 }
 
+TEST(SummaryText, ShowsALaterResponsesEndFromTheFirstRequest) {
+  v1::SummaryResponse two = summary();
+  add(two, "C", "bulk.complete_ns", 500e6);
+  EXPECT_THAT(summary_text(two), Not(HasSubstr("from first"))) << "no response comes later";
+  add(two, "C", "later.complete_ns", 67e6);
+  add(two, "C", "later.complete_from_first_ns", 123e6);
+  const std::string text = summary_text(two);
+  EXPECT_THAT(text, ContainsRegex("complete ms +from first ms"));
+  EXPECT_THAT(text, ContainsRegex("later +C .* 67.000 +123.000"));
+  EXPECT_THAT(text, ContainsRegex("bulk +C .* 500.000 +–"));
+}
+
+v1::CellDiagnostic* add(v1::DiagnosticsResponse& diagnostics, const std::string& case_name,
+                        const std::string& role) {
+  v1::CellDiagnostic* cell = diagnostics.add_cells();
+  cell->set_path("wan");
+  cell->set_workload("h2-competition");
+  cell->set_case_name(case_name);
+  cell->set_role(role);
+  cell->set_n(20);
+  return cell;
+}
+
+TEST(DiagnosticsText, ShowsDropsRetriesUnsentBytesAndTheTrialsWithoutDrops) {
+  v1::DiagnosticsResponse diagnostics;
+  v1::CellDiagnostic* later = add(diagnostics, "D", "later");
+  later->set_drops_to_server(3);
+  later->set_drops_to_client(82);
+  later->set_without_drops(6);
+  later->set_median_ssl_write_retries(6.5);
+  later->set_median_unsent_bytes(28960);
+  v1::CellFigure* quiet = diagnostics.add_without_drops();
+  quiet->set_path("wan");
+  quiet->set_workload("h2-competition");
+  quiet->set_case_name("D");
+  quiet->set_metric("later.complete_ns");
+  quiet->set_n(6);
+  quiet->set_median_ns(432e6);
+  const std::string text = diagnostics_text(diagnostics);
+  EXPECT_THAT(text, ContainsRegex("wan +h2-competition +later +D +20 +3 +82 +6 +6.5 +28960\n"));
+  EXPECT_THAT(text, HasSubstr("no controlled comparison"));
+  EXPECT_THAT(text, ContainsRegex("wan +h2-competition +later +D +6 .* 432.000"));
+}
+
+TEST(DiagnosticsText, LeavesOpenWhatThePathDoesNotTell) {
+  v1::DiagnosticsResponse diagnostics;
+  add(diagnostics, "D", "body");
+  const std::string text = diagnostics_text(diagnostics);
+  EXPECT_THAT(text, ContainsRegex("body +D +20 +– +– +– +0 +–\n"));
+  EXPECT_THAT(text, Not(HasSubstr("no controlled comparison"))) << "no lossy path";
+}
+
 TEST(ExitCode, SaysDoneOnlyIfEveryTrialPassed) {
   v1::CampaignStatus status;
   status.set_state(v1::DONE);

@@ -104,6 +104,81 @@ TEST_F(RoutedPathTest, LeadsThroughTheRouterAndNothingElse) {
   EXPECT_FALSE(connection.ok());
 }
 
+RoutedSpec with_taps() {
+  RoutedSpec spec = without_qdiscs();
+  spec.tap_packets = 5000;
+  return spec;
+}
+
+bool cannot_tap(const RoutedPath& path) {
+  const auto seen = path.observe();
+  return seen.ok() && std::any_of(seen->unsupported.begin(), seen->unsupported.end(),
+                                  [](const auto& line) { return line.starts_with("list of drops: "); });
+}
+
+TEST_F(RoutedPathTest, TellsOfAllPacketsOfAConnectionAndOfNoDrop) {
+  const RoutedPath path = make(with_taps());
+  if (cannot_tap(path)) GTEST_SKIP() << "no packet sockets here";
+  const auto listener = listen_at_server(path);
+  ASSERT_TRUE(listener.ok());
+  const auto connection = connect_across(path, *listener);
+  ASSERT_TRUE(connection.ok()) << connection.status();
+  ASSERT_TRUE(testing_support::transfer_ns(*connection, 1u << 20).ok());
+  const auto seen = path.router_traffic(base::Deadline(seconds(5)));
+  ASSERT_TRUE(seen.ok()) << seen.status();
+  ASSERT_THAT(*seen, SizeIs(2));
+  for (const RouterTraffic& traffic : *seen) {
+    EXPECT_EQ(traffic.incomplete, "");
+    EXPECT_THAT(traffic.dropped, ::testing::IsEmpty());
+    EXPECT_EQ(traffic.arrived_packets, traffic.departed_packets);
+  }
+  EXPECT_GT((*seen)[1].arrived_packets, (1u << 20) / 1448) << "a packet for each segment: nothing was merged";
+}
+
+TEST_F(RoutedPathTest, TellsOfPacketsThatTheRouterKeeps) {
+  const RoutedPath path = make(with_taps());
+  if (cannot_tap(path)) GTEST_SKIP() << "no packet sockets here";
+  const auto listener = listen_at_server(path);
+  ASSERT_TRUE(listener.ok());
+  ASSERT_TRUE(path.in(Side::kRouter).run([] { return write_sysctl("net.ipv4.ip_forward", "0"); }).ok());
+  EXPECT_FALSE(connect_across(path, *listener, AF_INET, milliseconds(300)).ok());
+  const auto seen = path.router_traffic(base::Deadline(milliseconds(1)));
+  ASSERT_TRUE(seen.ok()) << seen.status();
+  ASSERT_THAT(*seen, SizeIs(2));
+  const RouterTraffic& to_server = (*seen)[0];
+  EXPECT_EQ(to_server.direction, Direction::kToServer);
+  ASSERT_GE(to_server.dropped.size(), 1u);
+  EXPECT_EQ(to_server.dropped.size(), to_server.arrived_packets);
+  EXPECT_EQ(to_server.dropped[0].flags, 2) << "a SYN";
+  EXPECT_EQ(to_server.dropped[0].ordinal, 1u);
+  EXPECT_EQ(to_server.queue_drops, 0u) << "no queue dropped it";
+  EXPECT_EQ((*seen)[1].arrived_packets, 0u);
+}
+
+TEST_F(RoutedPathTest, SaysWhenItsTapsHadNoRoom) {
+  RoutedSpec spec = with_taps();
+  spec.tap_packets = 1;
+  const RoutedPath path = make(spec);
+  if (cannot_tap(path)) GTEST_SKIP() << "no packet sockets here";
+  const auto listener = listen_at_server(path);
+  ASSERT_TRUE(listener.ok());
+  const auto connection = connect_across(path, *listener);
+  ASSERT_TRUE(connection.ok());
+  ASSERT_TRUE(testing_support::transfer_ns(*connection, 4u << 20).ok());
+  const auto seen = path.router_traffic(base::Deadline(milliseconds(1)));
+  ASSERT_TRUE(seen.ok()) << seen.status();
+  for (const RouterTraffic& traffic : *seen) {
+    EXPECT_GT(traffic.unseen_packets, 1000u);
+    EXPECT_THAT(traffic.incomplete, HasSubstr("the taps had no room for"));
+  }
+}
+
+TEST_F(RoutedPathTest, WithoutTapsTellsOfNothing) {
+  const auto seen = make().router_traffic(base::Deadline(seconds(5)));
+  ASSERT_TRUE(seen.ok()) << seen.status();
+  EXPECT_THAT(*seen, ::testing::IsEmpty());
+}
+
 TEST_F(RoutedPathTest, TcpSocketIsNonBlockingAndInsideItsNamespace) {
   const RoutedPath path = make();
   const auto listener = listen_at_server(path);

@@ -106,6 +106,54 @@ TEST(BedChecks, HoldOnABedAsAsked) {
   EXPECT_THAT(broken_after([](Bed&) {}), IsEmpty());
 }
 
+// Directions with so many drops counted and so many listed.
+v1::TrialResult with_drops(uint64_t counted, int listed, const std::string& incomplete = "") {
+  v1::TrialResult result;
+  for (const char* direction : {"to_server", "to_client"}) {
+    v1::RouterTraffic& traffic = *result.add_router();
+    traffic.set_direction(direction);
+    traffic.set_queue_drops(counted);
+    traffic.set_incomplete(incomplete);
+    for (int i = 0; i < listed; ++i) traffic.add_drops();
+  }
+  return result;
+}
+
+std::vector<std::string> drop_checks(const v1::TrialResult& result) {
+  CheckList checks(Blame::kBed);
+  check_drops(result, checks);
+  std::vector<std::string> lines;
+  for (const v1::Check& check : checks.checks()) {
+    lines.push_back(fmt::format("{} {}: {} | {}", v1::Outcome_Name(check.outcome()), check.name(),
+                                check.expected(), check.seen()));
+  }
+  return lines;
+}
+
+TEST(BedChecks, CompareTheListOfDropsWithNetemsCounter) {
+  EXPECT_THAT(drop_checks(with_drops(3, 3)),
+              ElementsAre("HOLDS drops_listed directions: 2 | 2", "HOLDS drops_listed to_server: 3 | 3",
+                          "HOLDS drops_listed to_client: 3 | 3"));
+  EXPECT_THAT(drop_checks(with_drops(3, 2)),
+              ElementsAre("HOLDS drops_listed directions: 2 | 2", "BROKEN drops_listed to_server: 3 | 2",
+                          "BROKEN drops_listed to_client: 3 | 2"));
+}
+
+TEST(BedChecks, RecordAnIncompleteListOfDropsAndDoNotJudgeIt) {
+  EXPECT_THAT(
+      drop_checks(with_drops(3, 2, "no room")),
+      ElementsAre("HOLDS drops_listed directions: 2 | 2", "UNSUPPORTED drops_listed to_server: 3 | no room",
+                  "UNSUPPORTED drops_listed to_client: 3 | no room"));
+}
+
+TEST(BedChecks, SayWhyThereIsNoListOfDrops) {
+  v1::TrialResult result;
+  EXPECT_THAT(drop_checks(result), ElementsAre("BROKEN drops_listed directions: 2 | 0"));
+  result.mutable_environment()->add_unsupported("list of drops: no packet sockets");
+  EXPECT_THAT(drop_checks(result),
+              ElementsAre("UNSUPPORTED drops_listed: every drop | list of drops: no packet sockets"));
+}
+
 TEST(BedChecks, NameAnOffloadAnMtuAndAFilter) {
   EXPECT_THAT(broken_after([](Bed& b) { b.result.mutable_environment()->mutable_links(2)->set_gro(true); }),
               ElementsAre("links with TSO, GSO or GRO"));
