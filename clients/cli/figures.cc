@@ -6,10 +6,10 @@
 #include <map>
 
 #include "cli/command.h"
+#include "cli/comparison_text.h"
 #include "cli/link.h"
 #include "cli/output.h"
 #include "cli/summary_text.h"
-#include "cli/table.h"
 #include "fmt/format.h"
 
 namespace hopyard::cli {
@@ -17,32 +17,6 @@ namespace {
 
 const std::map<std::string, v1::ExportFormat> kFormats = {
     {"jsonl", v1::JSONL}, {"csv", v1::CSV}, {"sqlite", v1::SQLITE}};
-
-std::string compare_text(const v1::CompareResponse& response, const v1::CompareRequest& request) {
-  if (response.pairs().empty()) return "no block has a passed trial of both cases\n";
-  Table table({{"kernel"},
-               {"path"},
-               {"workload"},
-               {"metric"},
-               {"n", Table::Align::kRight},
-               {"median ms", Table::Align::kRight},
-               {"HL ms", Table::Align::kRight},
-               {"95 % from", Table::Align::kRight},
-               {"to", Table::Align::kRight},
-               {"-", Table::Align::kRight},
-               {"+", Table::Align::kRight},
-               {"p", Table::Align::kRight}});
-  for (const auto& pair : response.pairs()) {
-    table.add({pair.kernel(), pair.path(), pair.workload(), pair.metric(), std::to_string(pair.n()),
-               milliseconds(pair.median_diff_ns()), milliseconds(pair.hl_ns()),
-               pair.has_ci_low_ns() ? milliseconds(pair.ci_low_ns()) : "–",
-               pair.has_ci_high_ns() ? milliseconds(pair.ci_high_ns()) : "–", std::to_string(pair.negative()),
-               std::to_string(pair.positive()), fmt::format("{:.4f}", pair.p_value())});
-  }
-  return fmt::format("{} - {}, paired within blocks; {}\n", request.case_b(), request.case_a(),
-                     progress_words(response.status())) +
-         table.text();
-}
 
 std::string replay_text(const v1::ReplayResponse& response) {
   std::string text;

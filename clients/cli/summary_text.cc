@@ -5,28 +5,20 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <span>
 #include <vector>
 
+#include "cli/comparison_text.h"
 #include "cli/output.h"
 #include "cli/phase_text.h"
+#include "cli/shown.h"
 #include "cli/table.h"
 #include "fmt/format.h"
 
 namespace hopyard::cli {
 namespace {
 
-// Which figures of a response make a column, and whether their 90th percentile does too.
-struct Shown {
-  const char* metric;
-  const char* title;
-};
-constexpr Shown kTimesFromRequest[] = {{"first_decrypted_ns", "first decrypted"},
-                                       {"first_body_ns", "first body"},
-                                       {"body_8192_ns", "8 KiB body"},
-                                       {"complete_ns", "complete"},
-                                       // A later request that goes out later gains nothing by being answered sooner.
-                                       {"complete_from_first_ns", "from first"}};
+// A later request that goes out later gains nothing by being answered sooner.
+constexpr Shown kFromFirst = {"complete_from_first_ns", "from first"};
 constexpr Shown kTimesFromConnect[] = {{"connect_to_first_decrypted_ns", "first decrypted"},
                                        {"connect_to_complete_ns", "complete"}};
 
@@ -49,13 +41,6 @@ struct Row {
   const v1::CellFigure* fullest = nullptr;               // the one whose n this is
   std::map<std::string, const v1::CellFigure*> figures;  // by metric without its role
 };
-
-// "later.complete_ns" -> {"later", "complete_ns"}; a lone response has no role.
-std::pair<std::string, std::string> split_metric(const std::string& metric) {
-  const size_t dot = metric.find('.');
-  if (dot == std::string::npos) return {"", metric};
-  return {metric.substr(0, dot), metric.substr(dot + 1)};
-}
 
 // Where the trials ran: figures of different kernels, clocks and hosts stand apart.
 template <typename Cell>
@@ -121,8 +106,9 @@ std::vector<Shown> shown_of(const Figures& figures, TimesFrom from) {
       return split_metric(cell.metric()).second == shown.metric;
     });
   };
-  std::span<const Shown> all = kTimesFromRequest;
-  if (from == TimesFrom::kConnect) all = kTimesFromConnect;
+  std::vector<Shown> all(std::begin(kShown), std::end(kShown));
+  all.push_back(kFromFirst);
+  if (from == TimesFrom::kConnect) all.assign(std::begin(kTimesFromConnect), std::end(kTimesFromConnect));
   std::vector<Shown> shown;
   std::copy_if(all.begin(), all.end(), std::back_inserter(shown), filled);
   return shown;
@@ -226,7 +212,7 @@ std::string summary_text(const v1::SummaryResponse& summary, TimesFrom from) {
   const std::string medians = table_text(summary.cells(), status.phases(), layout);
   const char* zero = from == TimesFrom::kConnect ? "the connection's start" : "each request's write";
   if (!medians.empty()) text += fmt::format("\nMedians, from {}:\n", zero) + medians;
-  return text;
+  return text + comparisons_text(summary);
 }
 
 std::string diagnostics_text(const v1::DiagnosticsResponse& diagnostics) {

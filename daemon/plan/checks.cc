@@ -3,6 +3,7 @@
 #include "plan/checks.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_set>
 
@@ -297,7 +298,104 @@ void check_selections(const Context& context) {
   for (int i = 0; i < context.campaign.extensions_size(); ++i) check_extension(context, names, i);
 }
 
+bool is_case(const Context& context, const std::string& path, const std::string& name,
+             const std::vector<std::string>& cases) {
+  if (contains(cases, name)) return true;
+  if (context.places.written(path)) context.unknown(path, "case", name, cases);
+  return false;
+}
+
+// Every two of an entry's cases have its margin, so no other entry may name both.
+void check_margins(const Context& context, const v1::Equivalence& entry, const std::string& at,
+                   std::set<std::pair<std::string, std::string>>& pairs) {
+  for (int i = 0; i < entry.cases_size(); ++i) {
+    for (int j = i + 1; j < entry.cases_size(); ++j) {
+      if (pairs.insert(std::minmax(entry.cases(i), entry.cases(j))).second) continue;
+      return context.at_value(
+          fmt::format("{}.cases[{}]", at, j),
+          fmt::format("{} and {} have a margin already", quoted(entry.cases(i)), quoted(entry.cases(j))),
+          "one margin for two cases");
+    }
+  }
+}
+
+void check_equivalence(const Context& context) {
+  const Named cases("case", context.campaign.cases());
+  std::set<std::pair<std::string, std::string>> pairs;
+  for (int i = 0; i < context.campaign.equivalence_size(); ++i) {
+    const v1::Equivalence& entry = context.campaign.equivalence(i);
+    const std::string at = fmt::format("equivalence[{}]", i);
+    check_references(context, entry.cases(), cases, at + ".cases");
+    if (entry.cases_size() == 1)
+      context.at_value(at + ".cases", "one case alone", "two cases or more, such as `[D, F]`");
+    check_margins(context, entry, at, pairs);
+  }
+}
+
+void check_factorials(const Context& context) {
+  const std::vector<std::string> cases = names_of(context.campaign.cases());
+  for (int i = 0; i < context.campaign.factorials_size(); ++i) {
+    const v1::Factorial& four = context.campaign.factorials(i);
+    const std::pair<const char*, const std::string&> corners[] = {{"neither", four.neither()},
+                                                                  {"first", four.first()},
+                                                                  {"second", four.second()},
+                                                                  {"both", four.both()}};
+    std::set<std::string> seen;
+    for (const auto& [key, name] : corners) {
+      const std::string path = fmt::format("factorials[{}].{}", i, key);
+      if (!is_case(context, path, name, cases) || seen.insert(name).second) continue;
+      context.at_value(path, fmt::format("{} stands in two corners", quoted(name)), "four different cases");
+    }
+  }
+}
+
 // What follows looks at every cell. Phase 0 is the initial one, phase n the extension before n.
+
+// Cases that are compared must meet: on one path, with one workload.
+class Meetings {
+ public:
+  Meetings(const Context& context, const std::vector<Phase>& phases) : context_(context) {
+    for (const v1::Case& one : context.campaign.cases()) met_[one.name()];
+    for (const Phase& phase : phases) {
+      for (const Cell& cell : phase.cells)
+        met_[context.campaign.cases(cell.the_case).name()].emplace(cell.path, cell.workload);
+    }
+  }
+
+  // Lists a problem at `path` unless all of `names` meet. A name that is no case is listed already.
+  void must_meet(const std::string& path, const std::vector<std::string>& names) const {
+    std::set<std::pair<int, int>> common;
+    for (size_t i = 0; i < names.size(); ++i) {
+      const auto found = met_.find(names[i]);
+      if (found == met_.end()) return;
+      if (i == 0) common = found->second;
+      std::erase_if(common, [&](const auto& place) { return !found->second.contains(place); });
+    }
+    if (common.empty())
+      context_.at_key(path,
+                      fmt::format("{} never run on one path with one workload", enumerated(names, "and")),
+                      "cases that have a cell in common");
+  }
+
+ private:
+  const Context& context_;
+  std::map<std::string, std::set<std::pair<int, int>>> met_;
+};
+
+void check_meetings(const Context& context, const std::vector<Phase>& phases) {
+  if (context.campaign.equivalence().empty() && context.campaign.factorials().empty()) return;
+  const Meetings meetings(context, phases);
+  for (int i = 0; i < context.campaign.equivalence_size(); ++i) {
+    const auto& names = context.campaign.equivalence(i).cases();
+    meetings.must_meet(fmt::format("equivalence[{}].cases", i), {names.begin(), names.end()});
+  }
+  for (int i = 0; i < context.campaign.factorials_size(); ++i) {
+    const v1::Factorial& four = context.campaign.factorials(i);
+    meetings.must_meet(fmt::format("factorials[{}].neither", i),
+                       {four.neither(), four.first(), four.second(), four.both()});
+  }
+}
+
 void check_unix_cases(const Context& context, const std::vector<Phase>& phases) {
   std::set<int> reported;
   for (size_t i = 0; i < phases.size(); ++i) {
@@ -388,6 +486,7 @@ void check_whole(const Context& context) {
   if (!check_cells_named(context)) return;
   const std::vector<Phase> phases = phases_of(context.campaign);
   check_unix_cases(context, phases);
+  check_meetings(context, phases);
   check_percentiles(context, phases);
   check_size(context, phases);
 }
@@ -398,7 +497,8 @@ void check_campaign(const v1::Campaign& campaign, const Known& known, const Plac
                     Problems& problems) {
   const Context context{campaign, known, places, problems};
   for (const auto check : {check_variants, check_directives, check_dynamic_records, check_kernels,
-                           check_paths, check_workloads, check_selections}) {
+                           check_paths, check_workloads, check_selections, check_equivalence,
+                           check_factorials}) {
     check(context);
   }
   check_whole(context);

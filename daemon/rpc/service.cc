@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "fmt/format.h"
 #include "rpc/figures.h"
+#include "rpc/full_status.h"
 #include "rpc/translate.h"
 #include "run/machine.h"
 #include "run/replay.h"
@@ -56,23 +57,6 @@ class ScratchFile {
   std::string folder_;
   bool made_ = false;
 };
-
-// A campaign's status with its phases, which events leave out: they are counted anew for each.
-absl::StatusOr<v1::CampaignStatus> full_status(const store::Store& store, const std::string& campaign) {
-  HOPYARD_ASSIGN_OR_RETURN(v1::CampaignStatus status, store.status(campaign));
-  HOPYARD_ASSIGN_OR_RETURN(const auto phases, store.phases(status.campaign_id()));
-  status.mutable_phases()->Assign(phases.begin(), phases.end());
-  return status;
-}
-
-absl::StatusOr<std::vector<v1::CampaignStatus>> full_statuses(const store::Store& store) {
-  HOPYARD_ASSIGN_OR_RETURN(auto all, store.list());
-  for (v1::CampaignStatus& one : all) {
-    HOPYARD_ASSIGN_OR_RETURN(const auto phases, store.phases(one.campaign_id()));
-    one.mutable_phases()->Assign(phases.begin(), phases.end());
-  }
-  return all;
-}
 
 absl::Status send_file(const std::string& path, const store::Sink& sink) {
   std::ifstream file(path, std::ios::binary);
@@ -166,9 +150,7 @@ grpc::Status Service::Extend(grpc::ServerContext*, const v1::ExtendRequest* requ
 
 grpc::Status Service::Summary(grpc::ServerContext*, const v1::CampaignRef* request,
                               v1::SummaryResponse* response) {
-  auto status = give(full_status(rooms_.store, request->campaign_id()), *response->mutable_status());
-  return status.ok() ? give_all(rooms_.store.cells(request->campaign_id()), response->mutable_cells())
-                     : status;
+  return give(summarise(rooms_.store, request->campaign_id()), *response);
 }
 
 grpc::Status Service::Diagnostics(grpc::ServerContext*, const v1::CampaignRef* request,
@@ -180,10 +162,8 @@ grpc::Status Service::Diagnostics(grpc::ServerContext*, const v1::CampaignRef* r
 
 grpc::Status Service::Compare(grpc::ServerContext*, const v1::CompareRequest* request,
                               v1::CompareResponse* response) {
-  auto status = give(rooms_.store.status(request->campaign_id()), *response->mutable_status());
-  if (!status.ok()) return status;
-  return give_all(pair_figures(rooms_.store, request->campaign_id(), request->case_a(), request->case_b()),
-                  response->mutable_pairs());
+  return give(compare_cases(rooms_.store, request->campaign_id(), request->case_a(), request->case_b()),
+              *response);
 }
 
 grpc::Status Service::Trial(grpc::ServerContext*, const v1::TrialRequest* request,

@@ -66,7 +66,8 @@ std::optional<Ending> CampaignRun::run(std::stop_token stop) {
   if (stop.stop_requested()) return std::nullopt;
   if (!ran.ok()) return ending_of(absl::IsFailedPrecondition(ran) ? v1::ABORTED : v1::INTERRUPTED, ran);
   if (!pool_->empty()) return std::nullopt;  // drained
-  const absl::Status figures = record_figures_ ? record_figures_(id_) : absl::OkStatus();
+  const absl::Status figures = record_figures_ ? record_figures_(id_, stop) : absl::OkStatus();
+  if (stop.stop_requested()) return std::nullopt;
   if (!figures.ok()) return ending_of(v1::INTERRUPTED, figures);
   return Ending{v1::DONE, ""};
 }

@@ -29,8 +29,8 @@ struct Ending {
 class CampaignRun {
  public:
   // Nothing: it was stopped or drained before its end; the state in the store is then PREPARING or RUNNING.
-  // `record_figures` is called once every trial has an outcome.
-  using Figures = std::function<absl::Status(const std::string& campaign_id)>;
+  // `record_figures` is called once every trial has an outcome. It returns soon once `stop` is requested.
+  using Figures = std::function<absl::Status(const std::string& campaign_id, std::stop_token stop)>;
 
   CampaignRun(store::Store& store, Events& events, Workshop& workshop, const Machine& machine, std::string id,
               std::string tool_version, Figures record_figures)

@@ -34,8 +34,8 @@ struct Planned {
 
 struct RunnerOptions {
   std::string tool_version;
-  // Computes and stores what a finished campaign's pairs say; called before it counts as DONE.
-  std::function<absl::Status(const std::string& campaign_id)> record_figures;
+  // Computes and stores what a finished campaign's cases say of each other; called before it counts as DONE.
+  CampaignRun::Figures record_figures;
   // Called, on any thread, whenever the runner has nothing left to do.
   std::function<void()> on_idle;
 };

@@ -3,30 +3,11 @@
 #include "stats/paired.h"
 
 #include <algorithm>
-#include <cmath>
 
+#include "stats/bootstrap.h"
 #include "stats/percentile.h"
-#include "stats/random.h"
 
 namespace hopyard::stats {
-namespace {
-
-// Percentile bootstrap: the estimate over as many resamples, cut by the same share at both ends.
-Interval bootstrap(const std::vector<double>& differences, const BootstrapOptions& options) {
-  Random random(options.seed);
-  std::vector<double> estimates(std::max(options.resamples, 1u));
-  std::vector<double> resample(differences.size());
-  for (double& estimate : estimates) {
-    for (double& value : resample) value = differences[random.below(differences.size())];
-    estimate = hodges_lehmann(resample);
-  }
-  std::sort(estimates.begin(), estimates.end());
-  const double share = (1 - options.confidence) / 2;
-  const auto cut = static_cast<size_t>(share * static_cast<double>(estimates.size()));
-  return {estimates[cut], estimates[estimates.size() - 1 - cut]};
-}
-
-}  // namespace
 
 Paired analyse(const std::vector<double>& differences, const BootstrapOptions& options) {
   Paired result;

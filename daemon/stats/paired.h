@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct BootstrapOptions {
   uint64_t seed = 1;  // the same seed gives the same interval, on any machine
   unsigned resamples = 4000;
   double confidence = 0.95;
+  std::stop_token stop;  // once requested, resampling ends and there is no interval
 };
 
 // Fewer pairs give no interval: below six even the most extreme signed-rank outcome stays above p = 0.05.
@@ -48,7 +50,8 @@ Paired analyse(const std::vector<double>& differences, const BootstrapOptions& o
 // Differences second - first.
 Paired compare(const std::vector<std::pair<double, double>>& pairs, const BootstrapOptions& options = {});
 
-double hodges_lehmann(std::vector<double> differences);  // not of an empty list
+double hodges_lehmann(std::vector<double> differences);                 // not of an empty list
+double hodges_lehmann_of_sorted(const std::vector<double>& ascending);  // the same, sorted already
 
 enum class Tail {
   kLess,

@@ -32,11 +32,11 @@ uint64_t Random::next() {
 }
 
 uint64_t Random::below(uint64_t bound) {
-  // Values under 2^64 mod bound would make the small results likelier.
-  const uint64_t reject_below = (0 - bound) % bound;
+  // Values under 2^64 mod bound would make the small results likelier. That limit is below the bound itself,
+  // so almost never needs to be known.
   for (;;) {
     const uint64_t value = next();
-    if (value >= reject_below) return value % bound;
+    if (value >= bound || value >= (0 - bound) % bound) return value % bound;
   }
 }
 

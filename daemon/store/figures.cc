@@ -102,6 +102,12 @@ v1::CellFigure cell_of(const Statement& row) {
   return figure;
 }
 
+// Columns of v_pair, in the order in which pair_of takes them.
+constexpr absl::string_view kPairColumns =
+    "path, workload, case_a, case_b, metric, n, median_diff_ns, hl_ns, ci_low_ns, ci_high_ns, negative, "
+    "positive, "
+    "p_value, kernel, clock, execution, margin_ns, p_above_low, p_below_high, equivalent";
+
 v1::PairFigure pair_of(const Statement& row) {
   v1::PairFigure figure;
   figure.set_path(row.text(0));
@@ -120,6 +126,12 @@ v1::PairFigure pair_of(const Statement& row) {
   figure.set_kernel(row.text(13));
   figure.set_clock(row.text(14));
   figure.set_execution(row.text(15));
+  if (row.is_null(16)) return figure;
+  v1::EquivalenceFigure& equivalence = *figure.mutable_equivalence();
+  equivalence.set_margin_ns(row.integer(16));
+  equivalence.set_p_above_low(row.real(17));
+  equivalence.set_p_below_high(row.real(18));
+  equivalence.set_equivalent(row.integer(19) != 0);
   return figure;
 }
 
@@ -219,6 +231,43 @@ absl::Status add_phases(Connection& connection, const CampaignRow& campaign,
   }
   return absl::OkStatus();
 }
+
+v1::InteractionFigure interaction_of(const Statement& row) {
+  v1::InteractionFigure figure;
+  figure.set_path(row.text(0));
+  figure.set_workload(row.text(1));
+  figure.set_factorial(row.text(2));
+  figure.set_neither(row.text(3));
+  figure.set_first(row.text(4));
+  figure.set_second(row.text(5));
+  figure.set_both(row.text(6));
+  figure.set_metric(row.text(7));
+  figure.set_n(static_cast<uint32_t>(row.integer(8)));
+  figure.set_median_ns(row.real(9));
+  figure.set_hl_ns(row.real(10));
+  if (!row.is_null(11)) figure.set_ci_low_ns(row.real(11));
+  if (!row.is_null(12)) figure.set_ci_high_ns(row.real(12));
+  figure.set_negative(static_cast<uint32_t>(row.integer(13)));
+  figure.set_positive(static_cast<uint32_t>(row.integer(14)));
+  figure.set_p_value(row.real(15));
+  figure.set_kernel(row.text(16));
+  figure.set_clock(row.text(17));
+  figure.set_execution(row.text(18));
+  return figure;
+}
+
+// Every row of `select` as a figure.
+template <typename Figure>
+absl::StatusOr<std::vector<Figure>> read_all(Statement& select, Figure (*figure_of)(const Statement&)) {
+  std::vector<Figure> figures;
+  while (true) {
+    HOPYARD_ASSIGN_OR_RETURN(const bool row, select.step());
+    if (!row) return figures;
+    figures.push_back(figure_of(select));
+  }
+}
+
+const std::string& first_case(const v1::PairFigure& figure) { return figure.case_a(); }
 
 CellKey key_of(const Statement& row) {
   return {row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5)};
@@ -361,41 +410,113 @@ absl::StatusOr<std::vector<v1::PairFigure>> read_pairs(Connection& connection, c
                                                        std::string_view case_a, std::string_view case_b) {
   HOPYARD_RETURN_IF_ERROR(must_have_case(campaign, case_a));
   HOPYARD_RETURN_IF_ERROR(must_have_case(campaign, case_b));
-  Statement select = connection.prepare(
-      "SELECT path, workload, case_a, case_b, metric, n, median_diff_ns, hl_ns, ci_low_ns, ci_high_ns, "
-      "negative,"
-      " positive, p_value, kernel, clock, execution FROM v_pair WHERE campaign_id = ? AND case_a = ? AND "
-      "case_b = ?");
+  Statement select = connection.prepare_once(absl::StrCat(
+      "SELECT ", kPairColumns, " FROM v_pair WHERE campaign_id = ? AND case_a = ? AND case_b = ?"));
   select.bind(campaign.id).bind(case_a).bind(case_b);
-  std::vector<v1::PairFigure> figures;
-  while (true) {
-    HOPYARD_ASSIGN_OR_RETURN(const bool row, select.step());
-    if (!row) break;
-    figures.push_back(pair_of(select));
-  }
-  sort_figures<v1::PairFigure>(figures, campaign.campaign,
-                               [](const v1::PairFigure& f) -> const std::string& { return f.case_a(); });
+  HOPYARD_ASSIGN_OR_RETURN(auto figures, read_all(select, pair_of));
+  sort_figures<v1::PairFigure>(figures, campaign.campaign, first_case);
   return figures;
 }
 
-absl::Status insert_pairs(Connection& connection, std::string_view campaign_id,
+absl::StatusOr<std::vector<v1::PairFigure>> read_equivalences(Connection& connection,
+                                                              const CampaignRow& campaign) {
+  Statement select = connection.prepare_once(
+      absl::StrCat("SELECT ", kPairColumns, " FROM v_pair WHERE campaign_id = ? AND margin_ns IS NOT NULL"));
+  select.bind(campaign.id);
+  HOPYARD_ASSIGN_OR_RETURN(auto figures, read_all(select, pair_of));
+  sort_figures<v1::PairFigure>(figures, campaign.campaign, first_case);
+  return figures;
+}
+
+absl::StatusOr<std::vector<v1::InteractionFigure>> read_interactions(Connection& connection,
+                                                                     const CampaignRow& campaign) {
+  Statement select = connection.prepare(
+      "SELECT path, workload, factorial, neither, first, second, both, metric, n, median_ns, hl_ns, "
+      "ci_low_ns,"
+      " ci_high_ns, negative, positive, p_value, kernel, clock, execution FROM v_interaction"
+      " WHERE campaign_id = ?");
+  select.bind(campaign.id);
+  HOPYARD_ASSIGN_OR_RETURN(auto figures, read_all(select, interaction_of));
+  sort_figures<v1::InteractionFigure>(
+      figures, campaign.campaign,
+      [](const v1::InteractionFigure& f) -> const std::string& { return f.neither(); });
+  // One factorial after the other.
+  const auto& four = campaign.campaign.factorials();
+  const auto place = [&](const v1::InteractionFigure& figure) {
+    return std::find_if(four.begin(), four.end(),
+                        [&](const v1::Factorial& one) { return one.name() == figure.factorial(); }) -
+           four.begin();
+  };
+  std::stable_sort(figures.begin(), figures.end(),
+                   [&](const auto& a, const auto& b) { return place(a) < place(b); });
+  return figures;
+}
+
+namespace {
+
+// Inserts the part that every figure of differences has, after what the caller has bound.
+template <typename Figure>
+void bind_figure(Statement& insert, const Figure& figure, double median_ns) {
+  insert.bind(figure.path()).bind(figure.workload()).bind(figure.metric()).bind(figure.kernel());
+  insert.bind(figure.clock()).bind(figure.execution()).bind(figure.n()).bind(median_ns).bind(figure.hl_ns());
+  figure.has_ci_low_ns() ? insert.bind(figure.ci_low_ns()) : insert.bind_null();
+  figure.has_ci_high_ns() ? insert.bind(figure.ci_high_ns()) : insert.bind_null();
+  insert.bind(figure.negative()).bind(figure.positive()).bind(figure.p_value());
+}
+
+absl::Status insert_pairs(Connection& connection, int64_t campaign,
                           const std::vector<v1::PairFigure>& pairs) {
-  HOPYARD_ASSIGN_OR_RETURN(const int64_t campaign, campaign_number(connection, campaign_id));
   Statement insert = connection.prepare(
       "INSERT OR REPLACE INTO pair_figure (campaign_no, case_a, case_b, path, workload, metric, kernel, "
       "clock,"
-      " execution, n, median_diff_ns, hl_ns, ci_low_ns, ci_high_ns, negative, positive, p_value)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      " execution, n, median_diff_ns, hl_ns, ci_low_ns, ci_high_ns, negative, positive, p_value, margin_ns,"
+      " p_above_low, p_below_high, equivalent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+      "?, ?, ?)");
   for (const v1::PairFigure& pair : pairs) {
-    insert.bind(campaign).bind(pair.case_a()).bind(pair.case_b()).bind(pair.path()).bind(pair.workload());
-    insert.bind(pair.metric()).bind(pair.kernel()).bind(pair.clock()).bind(pair.execution()).bind(pair.n());
-    insert.bind(pair.median_diff_ns()).bind(pair.hl_ns());
-    pair.has_ci_low_ns() ? insert.bind(pair.ci_low_ns()) : insert.bind_null();
-    pair.has_ci_high_ns() ? insert.bind(pair.ci_high_ns()) : insert.bind_null();
-    insert.bind(pair.negative()).bind(pair.positive()).bind(pair.p_value());
+    insert.bind(campaign).bind(pair.case_a()).bind(pair.case_b());
+    bind_figure(insert, pair, pair.median_diff_ns());
+    if (pair.has_equivalence()) {
+      const v1::EquivalenceFigure& test = pair.equivalence();
+      insert.bind(test.margin_ns())
+          .bind(test.p_above_low())
+          .bind(test.p_below_high())
+          .bind(test.equivalent());
+    } else {
+      insert.bind_null().bind_null().bind_null().bind_null();
+    }
     HOPYARD_RETURN_IF_ERROR(insert.run());
   }
   return absl::OkStatus();
+}
+
+absl::Status insert_interactions(Connection& connection, int64_t campaign,
+                                 const std::vector<v1::InteractionFigure>& interactions) {
+  Statement insert = connection.prepare(
+      "INSERT OR REPLACE INTO interaction_figure (campaign_no, factorial, neither, first, second, both, path,"
+      " workload, metric, kernel, clock, execution, n, median_ns, hl_ns, ci_low_ns, ci_high_ns, negative, "
+      "positive,"
+      " p_value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  for (const v1::InteractionFigure& one : interactions) {
+    insert.bind(campaign).bind(one.factorial()).bind(one.neither()).bind(one.first());
+    insert.bind(one.second()).bind(one.both());
+    bind_figure(insert, one, one.median_ns());
+    HOPYARD_RETURN_IF_ERROR(insert.run());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status replace_figures(Connection& connection, std::string_view campaign_id,
+                             const std::vector<v1::PairFigure>& pairs,
+                             const std::vector<v1::InteractionFigure>& interactions) {
+  HOPYARD_ASSIGN_OR_RETURN(const int64_t campaign, campaign_number(connection, campaign_id));
+  for (const char* sql : {"DELETE FROM pair_figure WHERE campaign_no = ?",
+                          "DELETE FROM interaction_figure WHERE campaign_no = ?"}) {
+    HOPYARD_RETURN_IF_ERROR(connection.prepare(sql).bind(campaign).run());
+  }
+  HOPYARD_RETURN_IF_ERROR(insert_pairs(connection, campaign, pairs));
+  return insert_interactions(connection, campaign, interactions);
 }
 
 }  // namespace hopyard::store

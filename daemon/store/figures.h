@@ -25,7 +25,12 @@ absl::StatusOr<std::vector<PairedSamples>> read_paired_samples(Connection& conne
                                                                std::string_view case_b);
 absl::StatusOr<std::vector<v1::PairFigure>> read_pairs(Connection& connection, const CampaignRow& campaign,
                                                        std::string_view case_a, std::string_view case_b);
-absl::Status insert_pairs(Connection& connection, std::string_view campaign_id,
-                          const std::vector<v1::PairFigure>& pairs);
+absl::StatusOr<std::vector<v1::PairFigure>> read_equivalences(Connection& connection,
+                                                              const CampaignRow& campaign);
+absl::StatusOr<std::vector<v1::InteractionFigure>> read_interactions(Connection& connection,
+                                                                     const CampaignRow& campaign);
+absl::Status replace_figures(Connection& connection, std::string_view campaign_id,
+                             const std::vector<v1::PairFigure>& pairs,
+                             const std::vector<v1::InteractionFigure>& interactions);
 
 }  // namespace hopyard::store

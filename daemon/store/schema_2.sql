@@ -56,3 +56,34 @@ GROUP BY campaign_no;
 
 -- 1: the case's ssl_dyn_rec_* settings decide its record sizes, within fragment_bytes.
 ALTER TABLE server_build ADD COLUMN dynamic INTEGER NOT NULL DEFAULT 0 CHECK (dynamic IN (0, 1));
+
+-- ---- declared comparisons ----
+
+ALTER TABLE pair_figure ADD COLUMN margin_ns INTEGER;  -- declared by the campaign; NULL: none, and so the three below
+ALTER TABLE pair_figure ADD COLUMN p_above_low REAL;   -- signed-rank, one-sided: case_b - case_a lies above -margin_ns
+ALTER TABLE pair_figure ADD COLUMN p_below_high REAL;  -- the same: it lies below margin_ns
+ALTER TABLE pair_figure ADD COLUMN equivalent INTEGER CHECK (equivalent IN (0, 1));  -- 1: both p are below 0.05
+
+CREATE TABLE interaction_figure (  -- computed from samples, replaced when computed again
+  campaign_no INTEGER NOT NULL REFERENCES campaign,
+  factorial TEXT NOT NULL,  -- its name in the campaign; then its four cases
+  neither TEXT NOT NULL,
+  first TEXT NOT NULL,
+  second TEXT NOT NULL,
+  both TEXT NOT NULL,
+  path TEXT NOT NULL,
+  workload TEXT NOT NULL,
+  metric TEXT NOT NULL,
+  kernel TEXT NOT NULL,
+  clock TEXT NOT NULL,
+  execution TEXT NOT NULL,
+  n INTEGER NOT NULL,       -- blocks in which all four cases have a sample
+  median_ns REAL NOT NULL,  -- of (both - second) - (first - neither), one a block
+  hl_ns REAL NOT NULL,      -- Hodges-Lehmann estimate
+  ci_low_ns REAL,           -- 95 % bootstrap interval of it over blocks; NULL: too few blocks
+  ci_high_ns REAL,
+  negative INTEGER NOT NULL,  -- blocks in which it is below zero
+  positive INTEGER NOT NULL,  -- blocks in which it is above zero
+  p_value REAL NOT NULL,      -- signed-rank, two-sided
+  PRIMARY KEY (campaign_no, factorial, path, workload, metric, kernel, clock, execution)
+) STRICT, WITHOUT ROWID;

@@ -110,9 +110,11 @@ absl::Status Store::record_trial(std::string_view id, const v1::TrialResult& res
   });
 }
 
-absl::Status Store::record_pairs(std::string_view id, const std::vector<v1::PairFigure>& pairs) {
-  return parts_->write("record pairs",
-                       [&](Connection& connection) { return insert_pairs(connection, id, pairs); });
+absl::Status Store::record_figures(std::string_view id, const std::vector<v1::PairFigure>& pairs,
+                                   const std::vector<v1::InteractionFigure>& interactions) {
+  return parts_->write("record figures", [&](Connection& connection) {
+    return replace_figures(connection, id, pairs, interactions);
+  });
 }
 
 absl::StatusOr<std::string> Store::resolve(std::string_view ref) const {
@@ -226,6 +228,25 @@ absl::StatusOr<std::vector<v1::PairFigure>> Store::pairs(std::string_view ref, s
         HOPYARD_ASSIGN_OR_RETURN(const CampaignRow campaign, read_campaign(connection, id));
         return read_pairs(connection, campaign, case_a, case_b);
       });
+}
+
+absl::StatusOr<std::vector<v1::PairFigure>> Store::equivalences(std::string_view ref) const {
+  return parts_->read_of(
+      "read equivalences", ref,
+      [](Connection& connection, const std::string& id) -> absl::StatusOr<std::vector<v1::PairFigure>> {
+        HOPYARD_ASSIGN_OR_RETURN(const CampaignRow campaign, read_campaign(connection, id));
+        return read_equivalences(connection, campaign);
+      });
+}
+
+absl::StatusOr<std::vector<v1::InteractionFigure>> Store::interactions(std::string_view ref) const {
+  return parts_->read_of("read interactions", ref,
+                         [](Connection& connection,
+                            const std::string& id) -> absl::StatusOr<std::vector<v1::InteractionFigure>> {
+                           HOPYARD_ASSIGN_OR_RETURN(const CampaignRow campaign,
+                                                    read_campaign(connection, id));
+                           return read_interactions(connection, campaign);
+                         });
 }
 
 absl::StatusOr<v1::CheckDatabaseResponse> Store::check() const {

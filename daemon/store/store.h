@@ -128,8 +128,9 @@ class Store {
   // an outcome, NOT_FOUND if it was not planned in this campaign; INVALID_ARGUMENT without a verdict, or if
   // evidence with a `seq` does not count 0, 1, 2 ….
   absl::Status record_trial(std::string_view id, const v1::TrialResult& result, const Provenance& provenance);
-  // Figures behind v_pair; earlier ones of the same key are replaced.
-  absl::Status record_pairs(std::string_view id, const std::vector<v1::PairFigure>& pairs);
+  // Figures behind v_pair and v_interaction; all earlier ones of the campaign are replaced.
+  absl::Status record_figures(std::string_view id, const std::vector<v1::PairFigure>& pairs,
+                              const std::vector<v1::InteractionFigure>& interactions);
 
   // ---- reading ----
 
@@ -158,9 +159,12 @@ class Store {
   // not.
   absl::StatusOr<std::vector<PairedSamples>> paired_samples(std::string_view ref, std::string_view case_a,
                                                             std::string_view case_b) const;
-  // What record_pairs was given; empty if nothing.
+  // What record_figures was given; empty if nothing.
   absl::StatusOr<std::vector<v1::PairFigure>> pairs(std::string_view ref, std::string_view case_a,
                                                     std::string_view case_b) const;
+  // Of all pairs, those that were tested against a margin.
+  absl::StatusOr<std::vector<v1::PairFigure>> equivalences(std::string_view ref) const;
+  absl::StatusOr<std::vector<v1::InteractionFigure>> interactions(std::string_view ref) const;
 
   // ---- the file ----
 

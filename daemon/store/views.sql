@@ -628,5 +628,11 @@ WHERE f.lost IS NOT NULL;
 
 CREATE VIEW v_pair AS
 SELECT c.campaign_id, p.path, p.workload, p.case_a, p.case_b, p.metric, p.n, p.median_diff_ns, p.hl_ns, p.ci_low_ns,
-  p.ci_high_ns, p.negative, p.positive, p.p_value, p.kernel, p.clock, p.execution
+  p.ci_high_ns, p.negative, p.positive, p.p_value, p.kernel, p.clock, p.execution, p.margin_ns, p.p_above_low,
+  p.p_below_high, p.equivalent
 FROM pair_figure p JOIN campaign c USING (campaign_no);
+
+CREATE VIEW v_interaction AS
+SELECT c.campaign_id, i.path, i.workload, i.factorial, i.neither, i.first, i.second, i.both, i.metric, i.n, i.median_ns,
+  i.hl_ns, i.ci_low_ns, i.ci_high_ns, i.negative, i.positive, i.p_value, i.kernel, i.clock, i.execution
+FROM interaction_figure i JOIN campaign c USING (campaign_no);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_split.h"
 #include "cli/command.h"
+#include "cli/comparison_text.h"
 #include "cli/output.h"
 #include "cli/phase_text.h"
 #include "cli/summary_text.h"
@@ -200,6 +201,80 @@ TEST(DiagnosticsText, LeavesOpenWhatThePathDoesNotTell) {
   const std::string text = diagnostics_text(diagnostics);
   EXPECT_THAT(text, ContainsRegex("body +D +20 +– +– +– +0 +–\n"));
   EXPECT_THAT(text, Not(HasSubstr("no controlled comparison"))) << "no lossy path";
+}
+
+v1::PairFigure pair(const std::string& metric, double hl_ns, bool equivalent) {
+  v1::PairFigure figure;
+  figure.set_path("clean");
+  figure.set_workload("h2-128k");
+  figure.set_case_a("D");
+  figure.set_case_b("F");
+  figure.set_metric(metric);
+  figure.set_n(20);
+  figure.set_hl_ns(hl_ns);
+  figure.set_p_value(0.5);
+  figure.mutable_equivalence()->set_margin_ns(100'000);
+  figure.mutable_equivalence()->set_p_above_low(equivalent ? 0.0001 : 0.2);
+  figure.mutable_equivalence()->set_p_below_high(0.01);
+  figure.mutable_equivalence()->set_equivalent(equivalent);
+  return figure;
+}
+
+v1::InteractionFigure interaction() {
+  v1::InteractionFigure figure;
+  figure.set_factorial("buffer-fragment");
+  figure.set_path("clean");
+  figure.set_workload("h2-128k");
+  figure.set_neither("C");
+  figure.set_first("D");
+  figure.set_second("F");
+  figure.set_both("G");
+  figure.set_metric("complete_ns");
+  figure.set_n(20);
+  figure.set_hl_ns(-5'409'000);
+  figure.set_p_value(0.0004);
+  return figure;
+}
+
+TEST(CompareText, SaysOfEachFigureWhetherTheCasesAreEquivalentWithinTheMargin) {
+  v1::CompareRequest request;
+  request.set_case_a("D");
+  request.set_case_b("F");
+  v1::CompareResponse response;
+  *response.add_pairs() = pair("first_decrypted_ns", -20'000, true);
+  *response.add_pairs() = pair("complete_ns", 150'000, false);
+  const std::string text = compare_text(response, request);
+  EXPECT_THAT(text, HasSubstr("F - D, paired within blocks"));
+  EXPECT_THAT(text, ContainsRegex("p +within ±0.1 ms +p\n"));
+  EXPECT_THAT(text, ContainsRegex("first_decrypted_ns +20 .* -0.020 .* equivalent +0.0100\n"));
+  EXPECT_THAT(text, ContainsRegex("complete_ns +20 .* 0.150 .* not shown +0.2000\n"));
+  EXPECT_THAT(text, Not(HasSubstr("Interaction")));
+  for (auto& one : *response.mutable_pairs()) one.clear_equivalence();
+  EXPECT_THAT(compare_text(response, request), Not(HasSubstr("within ±")));
+}
+
+TEST(CompareText, PutsTheInteractionsOfItsCasesUnderThePairs) {
+  v1::CompareRequest request;
+  v1::CompareResponse response;
+  *response.add_pairs() = pair("complete_ns", 0, true);
+  *response.add_interactions() = interaction();
+  EXPECT_THAT(compare_text(response, request),
+              HasSubstr("\nInteraction buffer-fragment: (G - F) - (D - C)\n"));
+  EXPECT_THAT(compare_text(response, request), ContainsRegex("complete_ns +20 +0.000 +-5.409 "));
+}
+
+TEST(SummaryText, EndsWithTheComparisonsThatTheCampaignDeclares) {
+  v1::SummaryResponse one = summary();
+  add(one, "D", "complete_ns", 1e6);
+  EXPECT_THAT(summary_text(one), Not(HasSubstr("Equivalence")));
+  *one.add_equivalences() = pair("first_decrypted_ns", -20'000, true);
+  *one.add_equivalences() = pair("complete_ns", 150'000, false);
+  *one.add_interactions() = interaction();
+  const std::string text = summary_text(one);
+  EXPECT_THAT(text,
+              ContainsRegex("clean +h2-128k +D = F ±0.1 ms +equivalent \\(p 0.0100\\) +– +– +not shown"));
+  EXPECT_THAT(text,
+              ContainsRegex("buffer-fragment: \\(G - F\\) - \\(D - C\\) +– +– +– +-5.409 \\(p 0.0004\\)"));
 }
 
 TEST(ExitCode, SaysDoneOnlyIfEveryTrialPassed) {

@@ -9,7 +9,11 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <condition_variable>
 #include <fstream>
+#include <future>
+#include <mutex>
+#include <stop_token>
 
 #include "base/clock.h"
 #include "fmt/format.h"
@@ -87,8 +91,8 @@ class RunnerTest : public testing::Test {
         no_such_hash, silent_.url(), std::string(64, '1'), folder_ / "nowhere.tar.gz");
   }
 
-  void start() {
-    auto runner = Runner::start(*store_, *workshop_, machine_, {.tool_version = "test"});
+  void start(RunnerOptions options = {.tool_version = "test"}) {
+    auto runner = Runner::start(*store_, *workshop_, machine_, std::move(options));
     ASSERT_TRUE(runner.ok()) << runner.status();
     runner_ = *std::move(runner);
   }
@@ -257,6 +261,33 @@ TEST_F(RunnerTest, UnknownCampaignsAreNotFound) {
   EXPECT_TRUE(absl::IsNotFound(runner_->cancel("20200101")));
   EXPECT_TRUE(absl::IsNotFound(runner_->resume("20200101")));
   EXPECT_TRUE(absl::IsNotFound(runner_->watch("20200101").status()));
+}
+
+// Every trial has its outcome; the figures alone are missing.
+TEST_F(RunnerTest, CancelEndsTheComputingOfFigures) {
+  const std::string id = submit("nowhere");
+  await_end(id);
+  runner_.reset();
+  for (const auto& row : *store_->without_outcome(id)) {
+    v1::TrialResult result;
+    result.set_trial_id(row.trial_id);
+    result.set_verdict(v1::INVALID);
+    result.set_reason("not run");
+    ASSERT_TRUE(store_->record_trial(id, result, {.execution = "host"}).ok());
+  }
+  ASSERT_TRUE(store_->set_state(id, v1::RUNNING, "").ok());
+  std::promise<std::string> computing;
+  const auto until_stopped = [&](const std::string& of, std::stop_token stop) -> absl::Status {
+    computing.set_value(of);
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any().wait(lock, stop, [] { return false; });
+    return absl::CancelledError("stopped");
+  };
+  start({.tool_version = "test", .record_figures = until_stopped});
+  EXPECT_EQ(computing.get_future().get(), id);
+  EXPECT_TRUE(runner_->cancel(id).ok());
+  EXPECT_EQ(state(id), v1::CANCELLED);
 }
 
 TEST_F(HeldRunnerTest, CancelEndsPreparationWithinTwoSeconds) {

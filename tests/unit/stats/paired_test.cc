@@ -109,6 +109,14 @@ TEST(HodgesLehmann, IsExactForAnyValues) {
   }
 }
 
+// Values that bisecting between them alone would take a thousand steps for.
+TEST(HodgesLehmann, EndsSoonForValuesOfAllMagnitudes) {
+  std::vector<double> values = {0, 0, 5e-324, -5e-324, 1e-300, 1e300, -1e300, 1, 1};
+  EXPECT_EQ(hodges_lehmann(values), hodges_lehmann_by_definition(values));
+  values.push_back(-1);
+  EXPECT_EQ(hodges_lehmann(values), hodges_lehmann_by_definition(values));
+}
+
 TEST(Compare, SubtractsTheFirstFromTheSecond) {
   const Paired fall = compare(kDepression);
   EXPECT_EQ(fall.n, 9u);
@@ -132,9 +140,37 @@ TEST(Bootstrap, GivesTheIntervalOfItsSeed) {
   EXPECT_EQ(second.interval->high, 40.75);
 }
 
+// By definition, resample by resample, at sizes on both sides of where the way of computing changes.
+TEST(Bootstrap, IsThatOfItsDefinitionAtAnySize) {
+  for (const size_t n : {6u, 7u, 21u, 200u, 201u}) {
+    Random values(n);
+    std::vector<double> differences;
+    for (size_t i = 0; i < n; ++i)
+      differences.push_back(static_cast<double>(values.below(i % 2 == 0 ? 9 : 100000)) / 7 - 3);
+    Random random(5);
+    std::vector<double> estimates(40);
+    for (double& estimate : estimates) {
+      std::vector<double> resample;
+      while (resample.size() < n) resample.push_back(differences[random.below(n)]);
+      estimate = hodges_lehmann_by_definition(resample);
+    }
+    std::sort(estimates.begin(), estimates.end());
+    const Paired paired = analyse(differences, {.seed = 5, .resamples = 40});
+    EXPECT_EQ(paired.interval->low, estimates[1]) << n;
+    EXPECT_EQ(paired.interval->high, estimates[38]) << n;
+  }
+}
+
 TEST(Bootstrap, IsAbsentBelowSixPairs) {
   EXPECT_EQ(analyse({1, 2, 3, 4, 5}).interval.has_value(), false);
   EXPECT_EQ(analyse({1, 2, 3, 4, 5, 6}).interval.has_value(), true);
+}
+
+TEST(Bootstrap, EndsWithoutAnIntervalOnceItIsStopped) {
+  std::stop_source stop;
+  EXPECT_TRUE(analyse(kDarwin, {.stop = stop.get_token()}).interval);
+  stop.request_stop();
+  EXPECT_FALSE(analyse(kDarwin, {.stop = stop.get_token()}).interval);
 }
 
 TEST(Bootstrap, HasNoWidthWhereAllDifferencesAreEqual) {

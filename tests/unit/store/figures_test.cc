@@ -235,7 +235,11 @@ TEST_F(Figures, PairsAreFormedInsideABlockOfOneKernelAndOfPassedTrialsOnly) {
   EXPECT_TRUE(absl::IsInvalidArgument(store_->paired_samples("p", "A", "Z").status()));
 }
 
-TEST_F(Figures, RecordedPairsComeBackAndAreReplaced) {
+bool same(const google::protobuf::Message& a, const google::protobuf::Message& b) {
+  return google::protobuf::util::MessageDifferencer::Equals(a, b);
+}
+
+TEST_F(Figures, ThatWereRecordedComeBackAndAreReplaced) {
   v1::PairFigure pair;
   fill(pair);
   pair.set_case_a("A");
@@ -243,16 +247,43 @@ TEST_F(Figures, RecordedPairsComeBackAndAreReplaced) {
   pair.set_n(20);
   pair.set_negative(3);
   pair.set_positive(17);
-  ASSERT_OK(store_->record_pairs("c1", {pair}));
+  v1::InteractionFigure interaction;
+  fill(interaction);
+  ASSERT_OK(store_->record_figures("c1", {pair}, {interaction}));
+  EXPECT_TRUE(same(store_->equivalences("c1")->at(0), pair));
+  EXPECT_TRUE(same(store_->interactions("c1")->at(0), interaction));
   pair.set_hl_ns(-12.5);
   pair.clear_ci_low_ns();
-  ASSERT_OK(store_->record_pairs("c1", {pair}));
+  pair.clear_equivalence();
+  ASSERT_OK(store_->record_figures("c1", {pair}, {}));
   const auto back = store_->pairs("c1", "A", "B");
   ASSERT_TRUE(back.ok()) << back.status();
   ASSERT_EQ(back->size(), 1u);
-  EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(back->front(), pair))
-      << back->front().DebugString();
+  EXPECT_TRUE(same(back->front(), pair)) << back->front().DebugString();
   EXPECT_THAT(*store_->pairs("c1", "B", "A"), IsEmpty());
+  EXPECT_THAT(*store_->equivalences("c1"), IsEmpty());
+  EXPECT_THAT(*store_->interactions("c1"), IsEmpty());
+}
+
+TEST_F(Figures, OfOneFactorialStandTogether) {
+  CampaignRow row = small_campaign("two");
+  for (const char* name : {"second", "first"}) row.campaign.add_factorials()->set_name(name);
+  ASSERT_OK(store_->add_campaign(row, small_plan("two", 1)));
+  std::vector<v1::InteractionFigure> interactions;
+  for (const char* metric : {"first_decrypted_ns", "complete_ns"}) {
+    for (const char* name : {"first", "second"}) {
+      v1::InteractionFigure& one = interactions.emplace_back();
+      one.set_path("clean");
+      one.set_workload("h1-128k");
+      one.set_metric(metric);
+      one.set_factorial(name);
+    }
+  }
+  ASSERT_OK(store_->record_figures("two", {}, interactions));
+  std::vector<std::string> seen;
+  for (const auto& one : *store_->interactions("two")) seen.push_back(one.factorial() + " " + one.metric());
+  EXPECT_THAT(seen, ElementsAre("second first_decrypted_ns", "second complete_ns", "first first_decrypted_ns",
+                                "first complete_ns"));
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A database that an earlier version wrote goes on in this one.
+#include "store/migrate.h"
+
 #include <sqlite3.h>
 
 #include <fstream>
 
 #include "gmock/gmock.h"
 #include "places.h"
-#include "store/migrate.h"
 #include "unit/store/fixture.h"
 
 namespace hopyard::store {
@@ -24,12 +25,16 @@ void make_version_1(const std::string& path) {
         "CREATE VIEW v_trial AS SELECT trial_id FROM trial;"
         "INSERT INTO text VALUES (1, 'hopyard 0.1.0');"
         "INSERT INTO campaign VALUES (1, 'old', 'old.yaml', 'name: old', 'abc',"
-        " '{\"name\":\"old\",\"clock\":\"real\",\"cases\":[{\"name\":\"A\"}]}', 1, 'done', '', 'guest', 'k', 5, 6);"
+        " '{\"name\":\"old\",\"clock\":\"real\",\"cases\":[{\"name\":\"A\"}]}', 1, 'done', '', 'guest', 'k', "
+        "5, 6);"
         "INSERT INTO cell VALUES (1, 1, 'clean', 'h1', 'A', 'auto');"
         "INSERT INTO trial VALUES (1, 'old.0', 1, 0, 0, 0, 7);"
         "INSERT INTO host VALUES (1, 'guest', '6.1', 'real');"
         "INSERT INTO server_build VALUES (1, 'stock', 'f', '/n', 'b', 'i', 16384, 0, 0, 0, 0);"
         "INSERT INTO outcome VALUES (1, 'passed', '', 1, 1, 1, 1, 2, 3);"
+        "INSERT INTO pair_figure VALUES (1, 'A', 'A', 'p', 'w', 'm', 'k', 'real', 'host', 6, 5.0, 5.5, 1.0, "
+        "9.0, 0, 6,"
+        " 0.03125);"
         "PRAGMA user_version = 1; PRAGMA application_id = 1213157465;");
 }
 
@@ -47,6 +52,10 @@ TEST(Migration, OfAFirstVersionsDatabaseKeepsItsTrialsAndTakesNewOnes) {
   EXPECT_EQ(trial->result().router_size(), 0);
   EXPECT_EQ(query(path, "SELECT verdict FROM v_trial")[0][0], "passed") << "the old view is replaced";
   EXPECT_EQ(query(path, "SELECT list_complete FROM v_trial_drops")[0][0], "NULL");
+  const auto pairs = store.pairs("old", "A", "A");
+  ASSERT_TRUE(pairs.ok() && pairs->size() == 1) << pairs.status();
+  EXPECT_EQ(pairs->front().hl_ns(), 5.5);
+  EXPECT_FALSE(pairs->front().has_equivalence());
   ASSERT_OK(store.add_campaign(small_campaign("new"), small_plan("new", 1)));
   v1::TrialResult result = h1_result(trial_id("new", "A", "h1-128k", 0), 5);
   result.add_router()->add_drops()->set_ordinal(3);
