@@ -18,6 +18,7 @@
 
 #include "base/lock.h"
 #include "base/paths.h"
+#include "execute/order_file.h"
 #include "fmt/format.h"
 #include "rpc/figures.h"
 #include "rpc/server.h"
@@ -101,6 +102,7 @@ absl::StatusOr<base::FileLock> lock_database(const Arguments& arguments) {
 }
 
 absl::Status start(Daemon& daemon, const Arguments& arguments, const Bell& bell) {
+  execute::remove_stale_orders();
   HOPYARD_ASSIGN_OR_RETURN(daemon.store, store::Store::open(arguments.db));
   daemon.workshop = std::make_unique<run::Workshop>(
       variant::BuilderOptions{}, variant::Catalogue::default_files(),

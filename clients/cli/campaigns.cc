@@ -46,10 +46,10 @@ int show_campaign(v1::Hopyard::Stub& stub, const Options& options, const v1::Cam
     for (const auto& trial : trials.trials()) fmt::print("{}", json_line(trial));
     return kDone;
   }
-  fmt::print("{}  {}{}\n{}\nsubmitted {}{}\n{}\n", status.campaign_id(), state_name(status.state()),
+  fmt::print("{}  {}{}\n{}\nsubmitted {}{}\n{}\n{}", status.campaign_id(), state_name(status.state()),
              status.reason().empty() ? "" : ": " + status.reason(), status.question(), when(status),
              status.finished_unix_ns() == 0 ? "" : ", ended " + local_time(status.finished_unix_ns()),
-             progress_words(status));
+             progress_words(status), pace_words(status));
   fmt::print("{}", counted_phases(status.phases()));
   Table table({{"trial"},
                {"block", Table::Align::kRight},
@@ -178,6 +178,7 @@ int list(const Options& options) {
   }
   Table table({{"campaign"},
                {"state"},
+               {"clock"},
                {"submitted"},
                {"trials", Table::Align::kRight},
                {"passed", Table::Align::kRight},
@@ -186,7 +187,7 @@ int list(const Options& options) {
                {"phases"},
                {"reason"}});
   for (const auto& one : response.campaigns())
-    table.add({one.campaign_id(), state_name(one.state()), when(one), std::to_string(one.trials()),
+    table.add({one.campaign_id(), state_name(one.state()), one.clock(), when(one), std::to_string(one.trials()),
                std::to_string(one.passed()), std::to_string(one.failed()), std::to_string(one.invalid()),
                phase_names(one.phases()), one.reason()});
   fmt::print("{}", table.empty() ? "" : table.text());

@@ -33,7 +33,7 @@ struct CampaignOptions {
   std::optional<uint64_t> seed;
   std::optional<std::string> kernel;
   std::optional<std::string> clock;
-  uint32_t jobs = 1;
+  uint32_t jobs = 0;  // the daemon's choice
 };
 
 struct ExtensionOptions {

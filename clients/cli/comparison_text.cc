@@ -33,17 +33,25 @@ double larger_p(const v1::EquivalenceFigure& test) {
 
 std::vector<Table::Column> difference_columns() {
   constexpr auto kRight = Table::Align::kRight;
-  return {{"kernel"},        {"path"},
-          {"workload"},      {"metric"},
-          {"n", kRight},     {"median ms", kRight},
-          {"HL ms", kRight}, {"95 % from", kRight},
-          {"to", kRight},    {"-", kRight},
-          {"+", kRight},     {"p", kRight}};
+  return {{"kernel"},
+          {"clock"},
+          {"path"},
+          {"workload"},
+          {"metric"},
+          {"n", kRight},
+          {"median ms", kRight},
+          {"HL ms", kRight},
+          {"95 % from", kRight},
+          {"to", kRight},
+          {"-", kRight},
+          {"+", kRight},
+          {"p", kRight}};
 }
 
 template <typename Figure>
 std::vector<std::string> difference_row(const Figure& figure, double median_ns) {
   return {figure.kernel(),
+          figure.clock(),
           figure.path(),
           figure.workload(),
           figure.metric(),

@@ -24,5 +24,7 @@ bool has_ended(v1::CampaignState state);
 int exit_code(const v1::CampaignStatus& status);
 // "12 of 12 trials: 11 passed, 1 failed, 0 invalid; kernel debian-uml (guest), clock real"
 std::string progress_words(const v1::CampaignStatus& status);
+// How fast a campaign of the virtual clock ran, as a line; empty where that says nothing.
+std::string pace_words(const v1::CampaignStatus& status);
 
 }  // namespace hopyard::cli

@@ -206,12 +206,14 @@ std::string summary_text(const v1::SummaryResponse& summary, TimesFrom from) {
   const v1::CampaignStatus& status = summary.status();
   std::string text = fmt::format("{}  {}\n{}\n{}\n", status.campaign_id(), state_name(status.state()),
                                  status.question(), progress_words(status));
+  text += pace_words(status);
   if (!status.reason().empty()) text += status.reason() + "\n";
   text += counted_phases(status.phases());
   const Layout layout = layout_of(summary.cells(), from, status.phases_size() > 1);
   const std::string medians = table_text(summary.cells(), status.phases(), layout);
   const char* zero = from == TimesFrom::kConnect ? "the connection's start" : "each request's write";
-  if (!medians.empty()) text += fmt::format("\nMedians, from {}:\n", zero) + medians;
+  if (!medians.empty())
+    text += fmt::format("\nMedians on the {} clock, from {}:\n{}", status.clock(), zero, medians);
   return text + comparisons_text(summary);
 }
 

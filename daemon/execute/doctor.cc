@@ -34,21 +34,30 @@ v1::DoctorFinding host_finding(const KernelOption& host) {
 }
 
 // The files are there; only a boot shows whether the machine lets a guest run.
-v1::DoctorFinding guest_finding(const KernelOption& guest) {
-  constexpr char kSubject[] = "Debian's guest";
-  if (!guest.usable) return finding(kSubject, false, fmt::format("cannot run: {}.", guest.why_not));
+v1::DoctorFinding guest_finding(const std::string& subject, const KernelOption& guest) {
+  if (!guest.usable) return finding(subject, false, fmt::format("cannot run: {}.", guest.why_not));
   const int64_t before_ns = base::monotonic_ns();
   const auto session = WorkerSession::start(guest, base::Deadline(std::chrono::seconds(30)));
   if (!session.ok()) {
     return finding(
-        kSubject, false,
+        subject, false,
         fmt::format("{} does not boot here: {}", guest.release, std::string(session.status().message())));
   }
   const auto& controls = (*session)->hello().congestion_controls();
-  return finding(kSubject, true,
-                 fmt::format("{}: boots in {:.1f} s and runs every kind of path; congestion controls: {}.",
+  return finding(subject, true,
+                 fmt::format("{}: boots in {:.1f} s and runs every kind of path{}; congestion controls: {}.",
                              guest.release, static_cast<double>(base::monotonic_ns() - before_ns) / 1e9,
+                             guest.virtual_clock ? ", on the virtual clock too" : "",
                              absl::StrJoin(controls, ", ")));
+}
+
+// Nothing is wrong with a machine on which a kernel was not built, but for the clock that only they have.
+v1::DoctorFinding clock_finding(const std::vector<KernelOption>& built) {
+  constexpr char kSubject[] = "virtual clock";
+  for (const auto& kernel : built) {
+    if (kernel.usable) return finding(kSubject, true, fmt::format("`clock: virtual` runs on {}.", kernel.name));
+  }
+  return finding(kSubject, false, "no kernel that has one is built: hopyard kernels build.");
 }
 
 v1::DoctorFinding verdict(const std::vector<v1::DoctorFinding>& hosts) {
@@ -60,11 +69,14 @@ v1::DoctorFinding verdict(const std::vector<v1::DoctorFinding>& hosts) {
 
 }  // namespace
 
-std::vector<v1::DoctorFinding> doctor() {
+std::vector<v1::DoctorFinding> doctor(const std::vector<KernelOption>& built) {
   const auto kernels = list_kernels();
   if (!kernels.ok()) return {finding("worker", false, std::string(kernels.status().message()))};
-  std::vector<v1::DoctorFinding> findings = {host_finding(kernels->at(0)), guest_finding(kernels->at(1))};
+  std::vector<v1::DoctorFinding> findings = {host_finding(kernels->at(0)),
+                                             guest_finding("Debian's guest", kernels->at(1))};
+  for (const auto& kernel : built) findings.push_back(guest_finding("kernel " + kernel.name, kernel));
   findings.push_back(verdict(findings));
+  findings.push_back(clock_finding(built));
   return findings;
 }
 

@@ -117,8 +117,8 @@ class WorkerSession {
   std::unique_ptr<v1::Hello> hello_;
 };
 
-// Which hosts can run what here, what is missing and how to get it, in plain words. Boots a guest to be sure;
-// a few seconds.
-std::vector<v1::DoctorFinding> doctor();
+// Which hosts can run what here, what is missing and how to get it, in plain words; `built` are the kernels
+// of the catalogue, built or not. Boots each guest to be sure; a few seconds.
+std::vector<v1::DoctorFinding> doctor(const std::vector<KernelOption>& built);
 
 }  // namespace hopyard::execute

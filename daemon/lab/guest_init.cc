@@ -114,7 +114,7 @@ absl::Status allow_all_congestion_controls() {
   return base::write_existing(folder + "tcp_allowed_congestion_control", available);
 }
 
-absl::Status mount_all() {
+absl::Status mount_all(Tmp tmp) {
   HOPYARD_RETURN_IF_ERROR(mount_on("proc", "/proc"));
   HOPYARD_RETURN_IF_ERROR(mount_on("sysfs", "/sys"));
   HOPYARD_RETURN_IF_ERROR(mount_on("devtmpfs", "/dev"));
@@ -124,7 +124,7 @@ absl::Status mount_all() {
   HOPYARD_RETURN_IF_ERROR(mount_on("devpts", "/dev/pts"));
   HOPYARD_RETURN_IF_ERROR(cover_with_tmpfs("/dev/shm", Beneath::kHidden));
   HOPYARD_RETURN_IF_ERROR(cover_with_tmpfs("/run", Beneath::kHidden));
-  return cover_with_tmpfs("/tmp", Beneath::kVisible);
+  return tmp == Tmp::kPrivate ? cover_with_tmpfs("/tmp", Beneath::kVisible) : absl::OkStatus();
 }
 
 }  // namespace
@@ -136,9 +136,9 @@ bool on_guest_root() {
 
 bool is_guest_init() { return ::getpid() == 1 && on_guest_root(); }
 
-absl::Status become_guest_init() {
+absl::Status become_guest_init(Tmp tmp) {
   ::umask(022);
-  HOPYARD_RETURN_IF_ERROR(mount_all());
+  HOPYARD_RETURN_IF_ERROR(mount_all(tmp));
   HOPYARD_RETURN_IF_ERROR(load_path_modules());
   return allow_all_congestion_controls();
 }

@@ -3,6 +3,7 @@
 #include "lab/sysctl.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -78,26 +79,38 @@ std::string normalised(std::string_view text) {
   return absl::StrJoin(words, " ");
 }
 
+// The kernel gives a value whole to one read that has room for it; a guest pays dearly for each call.
+absl::StatusOr<std::string> read_value(const base::Fd& file, std::string_view name) {
+  std::array<char, 4096> buffer;
+  const ssize_t n = ::pread(file.get(), buffer.data(), buffer.size(), 0);
+  if (n < 0) return base::errno_status("read", proc_path(name));
+  if (n == static_cast<ssize_t>(buffer.size())) {
+    return absl::ResourceExhaustedError(fmt::format("read: {}: {} bytes or more", proc_path(name), n));
+  }
+  return normalised(std::string_view(buffer.data(), static_cast<size_t>(n)));
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> read_sysctl(std::string_view name) {
-  HOPYARD_ASSIGN_OR_RETURN(const std::string text, base::read_file(proc_path(name), 64u << 10));
-  return normalised(text);
+  HOPYARD_ASSIGN_OR_RETURN(const base::Fd file, base::open_file(proc_path(name), O_RDONLY));
+  return read_value(file, name);
 }
 
 absl::Status write_sysctl(std::string_view name, std::string_view value) {
   if (std::find(kWritable.begin(), kWritable.end(), name) == kWritable.end()) {
     return absl::InvalidArgumentError(fmt::format("set: {}: not a setting the lab may change", name));
   }
-  HOPYARD_ASSIGN_OR_RETURN(const std::string before, read_sysctl(name));
+  HOPYARD_ASSIGN_OR_RETURN(const base::Fd file, base::open_file(proc_path(name), O_RDWR));
+  HOPYARD_ASSIGN_OR_RETURN(const std::string before, read_value(file, name));
   // Some writes take the kernel's network lock: spared where there is nothing to change.
   if (before == normalised(value)) return absl::OkStatus();
-  const absl::Status written = base::write_existing(proc_path(name), value);
-  if (!written.ok()) {
+  if (::pwrite(file.get(), value.data(), value.size(), 0) != static_cast<ssize_t>(value.size())) {
+    const absl::Status refused = base::errno_status("write", proc_path(name));
     return absl::FailedPreconditionError(
-        fmt::format("set: {} to '{}': {}", name, value, std::string(written.message())));
+        fmt::format("set: {} to '{}': {}", name, value, std::string(refused.message())));
   }
-  HOPYARD_ASSIGN_OR_RETURN(const std::string seen, read_sysctl(name));
+  HOPYARD_ASSIGN_OR_RETURN(const std::string seen, read_value(file, name));
   if (seen == normalised(value)) return absl::OkStatus();
   return absl::FailedPreconditionError(
       fmt::format("set: {}: wrote '{}', the kernel reads back '{}'", name, value, seen));

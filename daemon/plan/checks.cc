@@ -130,6 +130,20 @@ void check_kernels(const Context& context) {
   refuse_repeats(context, context.campaign.kernel(), "kernel");
 }
 
+// "auto" finds one that has it.
+void check_clock(const Context& context) {
+  if (context.campaign.clock() != "virtual") return;
+  std::vector<std::string> able = context.known.virtual_kernels;
+  able.insert(able.begin(), "auto");
+  for (int i = 0; i < context.campaign.kernel_size(); ++i) {
+    const std::string& kernel = context.campaign.kernel(i);
+    if (contains(able, kernel) || !contains(context.known.kernels, kernel)) continue;
+    context.at_value(fmt::format("kernel[{}]", i),
+                     fmt::format("{} has no virtual clock, which `clock: virtual` asks for", quoted(kernel)),
+                     enumerated(able));
+  }
+}
+
 void check_unix_path(const Context& context, const std::string& path) {
   for (const char* key : {"rtt", "rate", "loss", "limit"}) {
     const std::string impairment = path + "." + key;
@@ -496,7 +510,7 @@ void check_whole(const Context& context) {
 void check_campaign(const v1::Campaign& campaign, const Known& known, const Places& places,
                     Problems& problems) {
   const Context context{campaign, known, places, problems};
-  for (const auto check : {check_variants, check_directives, check_dynamic_records, check_kernels,
+  for (const auto check : {check_variants, check_directives, check_dynamic_records, check_kernels, check_clock,
                            check_paths, check_workloads, check_selections, check_equivalence,
                            check_factorials}) {
     check(context);

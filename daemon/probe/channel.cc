@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
@@ -17,6 +18,7 @@ namespace hopyard::probe {
 namespace {
 
 constexpr int64_t kNsPerSecond = 1'000'000'000;
+constexpr int64_t kFarNs = kNsPerSecond;
 
 }  // namespace
 
@@ -45,7 +47,7 @@ absl::Status Channel::connect(const base::Endpoint& endpoint, int64_t until_ns) 
     if (errno != EINPROGRESS) return base::errno_status("connect", "server");
     HOPYARD_RETURN_IF_ERROR(await_connection(until_ns));
   }
-  connected_ns_ = base::monotonic_ns();
+  now_ns_ = connected_ns_ = base::monotonic_ns();
   return absl::OkStatus();
 }
 
@@ -61,7 +63,9 @@ absl::Status Channel::await_connection(int64_t until_ns) {
 absl::StatusOr<bool> Channel::wait(short events, int64_t until_ns) {
   pollfd entry{.fd = socket_.get(), .events = events, .revents = 0};
   for (;;) {
-    const int64_t left = std::max<int64_t>(until_ns - base::monotonic_ns(), 0);
+    // For an end that is far off the last reading of the clock is near enough.
+    if (until_ns - now_ns_ < kFarNs) now_ns_ = base::monotonic_ns();
+    const int64_t left = std::max<int64_t>(until_ns - now_ns_, 0);
     const timespec timeout{.tv_sec = left / kNsPerSecond, .tv_nsec = left % kNsPerSecond};
     const int ready = ::ppoll(&entry, 1, &timeout, nullptr);
     if (ready >= 0) return ready > 0;
@@ -76,12 +80,17 @@ absl::StatusOr<Channel::Step> Channel::step(int64_t until_ns, const Sink& sink) 
     if (read_pause_.count() > 0) {
       HOPYARD_RETURN_IF_ERROR(wait(0, std::min(until_ns, base::Deadline(read_pause_).at_ns())).status());
     }
-    HOPYARD_ASSIGN_OR_RETURN(const std::optional<Step> read, read_once(sink));
-    if (read) return *read;
+    if (!std::exchange(drained_, false)) {
+      HOPYARD_ASSIGN_OR_RETURN(const std::optional<Step> read, read_once(sink));
+      if (read) return *read;
+    }
     const bool sending = !engine_.output().empty();
     HOPYARD_ASSIGN_OR_RETURN(const bool ready,
                              wait(static_cast<short>(sending ? POLLIN | POLLOUT : POLLIN), until_ns));
-    if (!ready) return Step::timed_out;
+    if (!ready) {
+      now_ns_ = base::monotonic_ns();
+      return Step::timed_out;
+    }
     if (sending) {
       HOPYARD_RETURN_IF_ERROR(flush());
       return Step::moved;
@@ -92,15 +101,16 @@ absl::StatusOr<Channel::Step> Channel::step(int64_t until_ns, const Sink& sink) 
 absl::StatusOr<std::optional<Channel::Step>> Channel::read_once(const Sink& sink) {
   const std::span<uint8_t> room = reader_.room();
   const ssize_t size = ::recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
-  const int64_t received_ns = base::monotonic_ns();
+  if (size >= 0) now_ns_ = base::monotonic_ns();
   if (size < 0) {
     if (errno == EAGAIN || errno == EINTR) return std::nullopt;
     if (errno == ECONNRESET) return closed("reset the connection");
     return base::errno_status("read", "server");
   }
   if (size == 0) return closed("closed without close_notify");
+  drained_ = static_cast<size_t>(size) < room.size();
   reader_.commit(static_cast<size_t>(size));
-  HOPYARD_RETURN_IF_ERROR(open_records(received_ns, sink));
+  HOPYARD_RETURN_IF_ERROR(open_records(now_ns_, sink));
   return closed_how_.empty() ? Step::moved : Step::closed;
 }
 
@@ -126,6 +136,7 @@ absl::Status Channel::open_record(std::span<const uint8_t> record, int64_t recei
     return absl::ResourceExhaustedError(absl::StrCat("read record: server: sent more than ", kMaxRecords));
   }
   const OpenedRecord opened = engine_.open(record);
+  now_ns_ = std::max(now_ns_, opened.decrypted_ns);
   records_.push_back({.content = opened.content,
                       .outer_type = record[0],
                       .wire_bytes = static_cast<uint32_t>(record.size()),

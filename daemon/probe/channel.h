@@ -61,6 +61,10 @@ class Channel {
   uint64_t taken_bytes() const { return taken_bytes_; }
   int64_t last_taken_ns() const { return last_taken_ns_; }
 
+  // The clock as last read: when bytes came, were opened, or did not come in time. Each reading is a call of
+  // the kernel in a guest, and takes time on a virtual clock.
+  int64_t now_ns() const { return now_ns_; }
+
   const TlsEngine& engine() const { return engine_; }
   int64_t connect_start_ns() const { return connect_start_ns_; }
   int64_t connected_ns() const { return connected_ns_; }
@@ -87,6 +91,8 @@ class Channel {
   std::vector<RecordEntry> records_;
   uint64_t decrypted_bytes_ = 0;
   uint64_t taken_bytes_ = 0;
+  bool drained_ = false;  // the last read left nothing
+  int64_t now_ns_ = 0;
   int64_t last_taken_ns_ = 0;
   int64_t connect_start_ns_ = 0;
   int64_t connected_ns_ = 0;

@@ -90,7 +90,7 @@ absl::Status Client::step_until(std::string_view attempt, int64_t until_ns, Done
   while (!done()) {
     HOPYARD_ASSIGN_OR_RETURN(const Channel::Step step, channel_->step(until_ns, sink_));
     if (step == Channel::Step::closed) return done() ? absl::OkStatus() : closed_early(attempt);
-    if (!done() && base::monotonic_ns() >= until_ns) {
+    if (!done() && channel_->now_ns() >= until_ns) {
       return absl::DeadlineExceededError(absl::StrCat(std::string(attempt), ": server: no end in time"));
     }
   }
@@ -168,7 +168,7 @@ absl::Status Client::receive(std::span<const uint8_t> plaintext, int64_t decrypt
 
 absl::Status Client::dispatch() {
   while (session_->can_request()) {
-    const auto index = schedule_->take_due(meters_, base::monotonic_ns());
+    const auto index = schedule_->take_due(meters_, channel_->now_ns());
     if (!index) break;
     HOPYARD_RETURN_IF_ERROR(send(*index));
   }
@@ -217,7 +217,7 @@ int64_t Client::next_event_ns() const {
 }
 
 absl::Status Client::check_deadlines() const {
-  const int64_t now_ns = base::monotonic_ns();
+  const int64_t now_ns = channel_->now_ns();
   for (const ResponseMeter& meter : meters_) {
     if (!meter.is_started() || meter.complete()) continue;
     if (now_ns < meter.start_ns() + spec_.deadlines.request.count()) continue;

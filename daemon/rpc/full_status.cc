@@ -7,7 +7,7 @@
 namespace hopyard::rpc {
 
 absl::StatusOr<v1::CampaignStatus> full_status(const store::Store& store, const std::string& campaign) {
-  HOPYARD_ASSIGN_OR_RETURN(v1::CampaignStatus status, store.status(campaign));
+  HOPYARD_ASSIGN_OR_RETURN(v1::CampaignStatus status, store.status_with_pace(campaign));
   HOPYARD_ASSIGN_OR_RETURN(const auto phases, store.phases(status.campaign_id()));
   status.mutable_phases()->Assign(phases.begin(), phases.end());
   return status;

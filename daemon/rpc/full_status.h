@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A campaign's status with its phases, which events leave out: they are counted anew for each.
+// A campaign's status with its phases and its pace, which events leave out: they are counted anew for each.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace hopyard::rpc {
 
 absl::StatusOr<v1::CampaignStatus> full_status(const store::Store& store, const std::string& campaign);
 
-// Of every campaign, newest first.
+// Of every campaign, newest first; without their pace.
 absl::StatusOr<std::vector<v1::CampaignStatus>> full_statuses(const store::Store& store);
 
 }  // namespace hopyard::rpc

@@ -89,13 +89,6 @@ absl::StatusOr<std::vector<v1::KernelStatus>> Machine::kernels() const {
   return kernels;
 }
 
-absl::StatusOr<std::vector<std::string>> Machine::kernel_names() const {
-  HOPYARD_ASSIGN_OR_RETURN(const auto all, kernels());
-  std::vector<std::string> names;
-  for (const auto& kernel : all) names.push_back(kernel.name());
-  return names;
-}
-
 absl::StatusOr<execute::KernelOption> Machine::choose_kernel(const std::string& wanted,
                                                              const execute::KernelNeeds& needs) const {
   HOPYARD_ASSIGN_OR_RETURN(const auto built, catalogue_kernels());
@@ -118,7 +111,9 @@ absl::Status Machine::build_kernel(const std::string& name, const Sink& sink, st
   return variant::KernelBuilder(builder_).build(*kernel, tell, stop).status();
 }
 
-std::vector<v1::DoctorFinding> Machine::findings() const { return execute::doctor(); }
+std::vector<v1::DoctorFinding> Machine::findings() const {
+  return execute::doctor(catalogue_kernels().value_or(std::vector<execute::KernelOption>()));
+}
 
 absl::StatusOr<v1::GateResult> Machine::run_gate(const v1::GateJob& job, std::stop_token stop) const {
   HOPYARD_ASSIGN_OR_RETURN(const auto kernel, execute::choose_kernel("auto", {}));

@@ -26,7 +26,6 @@ class Machine {
 
   // Probes; some 50 ms.
   absl::StatusOr<std::vector<v1::KernelStatus>> kernels() const;
-  absl::StatusOr<std::vector<std::string>> kernel_names() const;
   // As execute::choose_kernel, with the built kernels and those that could be built.
   absl::StatusOr<execute::KernelOption> choose_kernel(const std::string& wanted,
                                                       const execute::KernelNeeds& needs) const;

@@ -9,6 +9,7 @@
 #include "plan/reader.h"
 #include "plan/schedule.h"
 #include "run/ids.h"
+#include "run/lane.h"
 
 namespace hopyard::run {
 namespace {
@@ -26,6 +27,12 @@ std::vector<std::string> changes_of(const v1::CampaignText& text) {
   return changes;
 }
 
+// What a guest on the virtual clock measures does not depend on what runs beside it.
+uint32_t jobs_for(const v1::SubmitRequest& request, const v1::Campaign& campaign) {
+  if (request.jobs() != 0) return request.jobs();
+  return campaign.clock() == kVirtualClock ? std::max(std::thread::hardware_concurrency(), 1u) : 1;
+}
+
 store::CampaignRow row_for(const v1::SubmitRequest& request, const v1::Campaign& campaign) {
   store::CampaignRow row;
   row.file = request.campaign().file();
@@ -33,7 +40,7 @@ store::CampaignRow row_for(const v1::SubmitRequest& request, const v1::Campaign&
   row.text_sha256 = plan::campaign_hash(request.campaign());
   row.overrides = changes_of(request.campaign());
   row.campaign = campaign;
-  row.jobs = std::max(request.jobs(), 1u);
+  row.jobs = jobs_for(request, campaign);
   row.submitted_unix_ns = base::unix_ns();
   return row;
 }
@@ -115,7 +122,11 @@ absl::StatusOr<Planned> Runner::validate(const v1::CampaignText& text) const {
   plan::Known known;
   HOPYARD_ASSIGN_OR_RETURN(known.variants, workshop_.names());
   HOPYARD_ASSIGN_OR_RETURN(known.directives, workshop_.directives());
-  HOPYARD_ASSIGN_OR_RETURN(known.kernels, machine_.kernel_names());
+  HOPYARD_ASSIGN_OR_RETURN(const auto kernels, machine_.kernels());
+  for (const auto& kernel : kernels) {
+    known.kernels.push_back(kernel.name());
+    if (kernel.virtual_clock()) known.virtual_kernels.push_back(kernel.name());
+  }
   plan::ReadResult read = plan::read_campaign(text, known);
   Planned planned;
   planned.problems = std::move(read.problems);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files, nginx -t, start, readiness by connecting, stop.
+// Files, start, readiness by connecting, stop.
 #include "server/nginx.h"
 
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "fmt/format.h"
 #include "server/config.h"
 #include "server/trace.h"
@@ -22,6 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kReadinessInterval = 1ms;
+constexpr size_t kLastWordsBytes = 4096;
 constexpr size_t kLogLimitBytes = 512u << 20;
 
 // bytes(range(256)) repeated: the fixture every response body is compared with.
@@ -55,30 +57,24 @@ absl::Status write_files(const ServerSpec& spec, const std::string& config) {
   return base::write_file(path(kConfigFile), config);
 }
 
-base::ChildOptions command(const ServerSpec& spec, std::vector<std::string> extra) {
-  base::ChildOptions options;
-  options.argv = {spec.nginx_path, "-p", spec.directory + "/", "-c", kConfigFile, "-e", kLogFile};
-  options.argv.insert(options.argv.end(), extra.begin(), extra.end());
-  options.environment = std::vector<std::string>{"PATH=/usr/bin:/bin", "LC_ALL=C"};
-  options.working_directory = spec.directory;
-  return options;
-}
-
 // Runs `function` in the server's namespace: children and sockets made there stay there.
 template <typename Function>
 auto in_namespace(const ServerSpec& spec, Function function) {
   return spec.ns != nullptr ? spec.ns->run(function) : function();
 }
 
-absl::Status check_config(const ServerSpec& spec) {
-  const auto checked =
-      in_namespace(spec, [&spec] { return base::run_command(command(spec, {"-t"}), spec.start_timeout); });
-  if (absl::IsDeadlineExceeded(checked.status()))
-    return absl::AbortedError(fmt::format("check nginx configuration: {}: no end in time", spec.nginx_path));
-  if (!checked.ok()) return checked.status();
-  if (checked->exit.clean()) return absl::OkStatus();
-  return absl::AbortedError(fmt::format("check nginx configuration: {}: {}: {}", spec.nginx_path,
-                                        checked->exit.describe(), checked->output));
+std::string output_path(const ServerSpec& spec) { return spec.directory + "/output"; }
+
+// nginx checks its configuration before it does anything else: there is no need to have it checked first.
+absl::StatusOr<base::Child> start_child(const ServerSpec& spec) {
+  HOPYARD_ASSIGN_OR_RETURN(const base::Fd output,
+                           base::open_file(output_path(spec), O_WRONLY | O_CREAT | O_TRUNC, 0600));
+  base::ChildOptions options;
+  options.argv = {spec.nginx_path, "-p", spec.directory + "/", "-c", kConfigFile, "-e", kLogFile};
+  options.environment = std::vector<std::string>{"PATH=/usr/bin:/bin", "LC_ALL=C"};
+  options.working_directory = spec.directory;
+  options.stdout_fd = options.stderr_fd = output.get();
+  return in_namespace(spec, [&options] { return base::Child::start(options); });
 }
 
 // True once a connection was accepted into the listening socket's queue.
@@ -93,7 +89,10 @@ absl::StatusOr<bool> try_connect(const ServerSpec& spec) {
   });
 }
 
-std::string log_tail(const ServerSpec& spec) {
+// What a server that does not serve said: on its output, where a refused configuration is named, or in its log.
+std::string last_words(const ServerSpec& spec) {
+  const auto output = base::read_file(output_path(spec), kLogLimitBytes);
+  if (output.ok() && !output->empty()) return std::string(base::cut_utf8(*output, kLastWordsBytes));
   const auto log = base::read_file(spec.directory + "/" + kLogFile, kLogLimitBytes);
   return log.ok() ? parse_log(*log).errors : std::string(log.status().message());
 }
@@ -106,11 +105,11 @@ absl::Status wait_until_ready(const ServerSpec& spec, base::Child& child) {
     // Woken by its death, else after the interval: nginx tells nobody when it begins to listen.
     if (const auto ended = child.wait(kReadinessInterval); ended.ok()) {
       return absl::AbortedError(fmt::format("start nginx: {}: ended with {}: {}", spec.nginx_path,
-                                            ended->describe(), log_tail(spec)));
+                                            ended->describe(), last_words(spec)));
     }
     if (deadline.passed()) {
       return absl::AbortedError(
-          fmt::format("start nginx: {}: does not accept connections: {}", spec.nginx_path, log_tail(spec)));
+          fmt::format("start nginx: {}: does not accept connections: {}", spec.nginx_path, last_words(spec)));
     }
   }
 }
@@ -151,11 +150,7 @@ absl::StatusOr<NginxServer> NginxServer::start(ServerSpec spec) {
 absl::StatusOr<NginxServer> NginxServer::try_start(ServerSpec spec) {
   std::string config = render_config(spec.settings, spec.listen.text, spec.send_buffer_bytes);
   HOPYARD_RETURN_IF_ERROR(write_files(spec, config));
-  HOPYARD_RETURN_IF_ERROR(check_config(spec));
-  // What the check logged is not the server's.
-  HOPYARD_RETURN_IF_ERROR(base::write_file(spec.directory + "/" + kLogFile, ""));
-  HOPYARD_ASSIGN_OR_RETURN(base::Child child,
-                           in_namespace(spec, [&spec] { return base::Child::start(command(spec, {})); }));
+  HOPYARD_ASSIGN_OR_RETURN(base::Child child, start_child(spec));
   HOPYARD_RETURN_IF_ERROR(wait_until_ready(spec, child));
   return NginxServer(std::move(spec), std::move(config), std::move(child));
 }

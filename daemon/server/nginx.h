@@ -39,7 +39,7 @@ struct ServerSpec {
 
 class NginxServer {
  public:
-  // Writes the files, has nginx check the configuration, starts it and waits until it accepts connections.
+  // Writes the files, starts nginx and waits until it accepts connections.
   // The caller has no other children: what nginx starts is ended with it. ABORTED, with nginx's own words, if
   // nginx refused the configuration, ended, or did not accept in time; other errors are of the place it was
   // to run in.

@@ -352,6 +352,24 @@ absl::StatusOr<std::vector<v1::CampaignStatus>> read_statuses(Connection& connec
   }
 }
 
+// A trial whose client stopped before a response's end adds nothing.
+absl::StatusOr<v1::Pace> read_pace(Connection& connection, std::string_view id) {
+  HOPYARD_ASSIGN_OR_RETURN(const int64_t number, campaign_number(connection, id));
+  Statement select = connection.prepare(
+      "WITH ran AS (SELECT recorded_unix_ns AS recorded_ns, MIN(recorded_unix_ns) OVER () AS first_ns,"
+      " (SELECT MAX(complete_ns) FROM response r WHERE r.trial_no = o.trial_no) - connect_start_ns AS length_ns"
+      " FROM cell JOIN trial USING (cell_no) JOIN outcome o USING (trial_no) LEFT JOIN client USING (trial_no)"
+      " WHERE campaign_no = ?)"
+      " SELECT COUNT(*), COALESCE(SUM(length_ns), 0), COALESCE(MAX(recorded_ns - first_ns), 0)"
+      " FROM ran WHERE recorded_ns > first_ns");
+  HOPYARD_RETURN_IF_ERROR(select.bind(number).step().status());
+  v1::Pace pace;
+  pace.set_trials(static_cast<uint32_t>(select.integer(0)));
+  pace.set_connection_ns(select.integer(1));
+  pace.set_wall_ns(select.integer(2));
+  return pace;
+}
+
 absl::StatusOr<std::vector<PlannedRow>> read_planned(Connection& connection, std::string_view id,
                                                      bool only_without_outcome) {
   HOPYARD_ASSIGN_OR_RETURN(const int64_t number, campaign_number(connection, id));

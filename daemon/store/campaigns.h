@@ -31,6 +31,7 @@ absl::StatusOr<std::string> resolve_reference(Connection& connection, std::strin
 absl::StatusOr<CampaignRow> read_campaign(Connection& connection, std::string_view id);
 absl::StatusOr<v1::CampaignStatus> read_status(Connection& connection, std::string_view id);
 absl::StatusOr<std::vector<v1::CampaignStatus>> read_statuses(Connection& connection);
+absl::StatusOr<v1::Pace> read_pace(Connection& connection, std::string_view id);
 absl::StatusOr<std::vector<PlannedRow>> read_planned(Connection& connection, std::string_view id,
                                                      bool only_without_outcome);
 absl::StatusOr<std::vector<v1::TrialOutcome>> read_outcomes(Connection& connection, std::string_view id);

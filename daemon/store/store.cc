@@ -134,6 +134,17 @@ absl::StatusOr<v1::CampaignStatus> Store::status(std::string_view ref) const {
   });
 }
 
+absl::StatusOr<v1::CampaignStatus> Store::status_with_pace(std::string_view ref) const {
+  return parts_->read_of(
+      "read campaign status", ref,
+      [](Connection& connection, const std::string& id) -> absl::StatusOr<v1::CampaignStatus> {
+        HOPYARD_ASSIGN_OR_RETURN(v1::CampaignStatus status, read_status(connection, id));
+        HOPYARD_ASSIGN_OR_RETURN(const v1::Pace pace, read_pace(connection, id));
+        if (pace.trials() > 0) *status.mutable_pace() = pace;
+        return status;
+      });
+}
+
 absl::StatusOr<std::vector<v1::CampaignStatus>> Store::list() const {
   return parts_->read("list campaigns", [](Connection& connection) { return read_statuses(connection); });
 }

@@ -138,6 +138,8 @@ class Store {
   absl::StatusOr<std::string> resolve(std::string_view ref) const;
   absl::StatusOr<CampaignRow> campaign(std::string_view ref) const;
   absl::StatusOr<v1::CampaignStatus> status(std::string_view ref) const;
+  // With how fast its trials ran; unlike the status alone it costs more the more trials there are.
+  absl::StatusOr<v1::CampaignStatus> status_with_pace(std::string_view ref) const;
   absl::StatusOr<std::vector<v1::CampaignStatus>> list() const;  // newest first
   // The campaign's phases in order, with what came of their trials.
   absl::StatusOr<std::vector<v1::Phase>> phases(std::string_view ref) const;

@@ -8,7 +8,8 @@
 namespace hopyard::trial {
 
 absl::StatusOr<Scratch> Scratch::make() {
-  std::string path = "/tmp/hopyard-XXXXXX";
+  const char* const folder = std::getenv("HOPYARD_SCRATCH");
+  std::string path = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp") + "/hopyard-XXXXXX";
   if (::mkdtemp(path.data()) == nullptr) return base::errno_status("make folder", path);
   return Scratch(path);
 }

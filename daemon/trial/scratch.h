@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trial's folder on the private /tmp, removed with its owner.
+// A trial's folder on the private /tmp, or in $HOPYARD_SCRATCH, removed with its owner.
 #pragma once
 
 #include <string>

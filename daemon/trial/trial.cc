@@ -112,6 +112,10 @@ absl::Status run_client(const v1::TrialSpec& spec, Bed& bed, std::chrono::nanose
   return snapshots;
 }
 
+void tell(const Steps& steps, const char* name) {
+  if (steps) steps(name);
+}
+
 void give(v1::TrialResult& result, v1::Verdict verdict, std::string_view step, const absl::Status& status) {
   if (result.verdict() != v1::VERDICT_UNSPECIFIED) return;  // the first reason stays
   result.set_verdict(verdict);
@@ -120,7 +124,8 @@ void give(v1::TrialResult& result, v1::Verdict verdict, std::string_view step, c
 
 // Server and client on a made bed; the server is gone when it returns.
 void serve_and_ask(const v1::TrialSpec& spec, Bed& bed, const Scratch& scratch,
-                   std::chrono::nanoseconds request_timeout, v1::TrialResult& result) {
+                   std::chrono::nanoseconds request_timeout, v1::TrialResult& result, const Steps& steps) {
+  tell(steps, "server");
   const auto certificate = server::make_certificate();
   if (!certificate.ok()) return give(result, v1::INVALID, "certificate", certificate.status());
   auto server = start_server(spec, bed, scratch, *certificate);
@@ -129,8 +134,10 @@ void serve_and_ask(const v1::TrialSpec& spec, Bed& bed, const Scratch& scratch,
     const bool its_own = absl::IsAborted(server.status());
     return give(result, its_own ? v1::FAILED : v1::INVALID, "server start", server.status());
   }
+  tell(steps, "client");
   const absl::Status watched = run_client(spec, bed, request_timeout, result);
   if (!watched.ok()) give(result, v1::INVALID, "client's bed", watched);
+  tell(steps, "stop");
   auto evidence = server->stop(kServerGrace);
   if (!evidence.ok()) return give(result, v1::INVALID, "server's evidence", evidence.status());
   *result.mutable_server() = *std::move(evidence);
@@ -155,30 +162,34 @@ void check_all(const v1::TrialSpec& spec, const Bed& bed, v1::TrialResult& resul
 }  // namespace
 
 void run_on(const v1::TrialSpec& spec, const Scratch& scratch, Bed& bed,
-            std::chrono::nanoseconds request_timeout, v1::TrialResult& result) {
+            std::chrono::nanoseconds request_timeout, v1::TrialResult& result, const Steps& steps) {
+  tell(steps, "read-back");
   if (const absl::Status observed = bed.observe(result); !observed.ok()) {
     give(result, v1::INVALID, "path read-back", observed);
   } else {
-    serve_and_ask(spec, bed, scratch, request_timeout, result);
+    serve_and_ask(spec, bed, scratch, request_timeout, result, steps);
     if (const absl::Status settled = bed.settle(base::Deadline(kSettle), result); !settled.ok()) {
       give(result, v1::INVALID, "path's last packets", settled);
     }
   }
+  tell(steps, "tear-down");
   if (const absl::Status down = bed.tear_down(base::Deadline(kTearDown), result); !down.ok()) {
     give(result, v1::INVALID, "path tear-down", down);
   }
+  tell(steps, "checks");
   check_all(spec, bed, result);
 }
 
-v1::TrialResult run_trial(const v1::TrialSpec& spec) {
+v1::TrialResult run_trial(const v1::TrialSpec& spec, const Steps& steps) {
   v1::TrialResult result;
+  tell(steps, "path");
   result.set_trial_id(spec.trial_id());
   result.set_started_ns(base::monotonic_ns());
   record_machine(*result.mutable_environment());
   const auto scratch = Scratch::make();
   auto bed = scratch.ok() ? Bed::make(spec, scratch->path()) : scratch.status();
   if (bed.ok()) {
-    run_on(spec, *scratch, **bed, request_timeout(spec), result);
+    run_on(spec, *scratch, **bed, request_timeout(spec), result, steps);
   } else {
     give(result, v1::INVALID, "path", bed.status());
   }

@@ -31,13 +31,22 @@ absl::Status say_hello(int out, const v1::Hello& hello) {
   return send(out, first);
 }
 
+// A step that cannot be sent is no reason to end a trial: the result will not get through either.
+void send_step(int out, const char* name) {
+  v1::FromWorker message;
+  message.mutable_step()->set_name(name);
+  (void)send(out, message);
+}
+
 absl::Status run_job(int out, const v1::Job& job, const Work& work) {
+  Work::Steps steps;
+  if (job.tell_steps()) steps = [out](const char* name) { send_step(out, name); };
   for (const v1::TrialSpec& spec : job.trials()) {
     v1::FromWorker started;
     started.mutable_started()->set_trial_id(spec.trial_id());
     HOPYARD_RETURN_IF_ERROR(send(out, started));
     v1::FromWorker finished;
-    *finished.mutable_result() = work.trial(spec);
+    *finished.mutable_result() = work.trial(spec, steps);
     HOPYARD_RETURN_IF_ERROR(send(out, finished));
   }
   return absl::OkStatus();

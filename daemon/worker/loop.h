@@ -11,7 +11,9 @@
 namespace hopyard::worker {
 
 struct Work {
-  std::function<v1::TrialResult(const v1::TrialSpec&)> trial;
+  // Told the name of each part of a trial as it begins.
+  using Steps = std::function<void(const char* name)>;
+  std::function<v1::TrialResult(const v1::TrialSpec&, const Steps&)> trial;
   std::function<v1::GateResult(const v1::GateJob&)> gate;
 };
 

@@ -164,7 +164,7 @@ TEST(Forbidden, HostIsNotUsableAndSaysWhy) {
 }
 
 TEST(Doctor, BootsAGuestAndNamesWhereCampaignsRun) {
-  const auto findings = doctor();
+  const auto findings = doctor({});
   ASSERT_EQ(findings.size(), 3u);
   EXPECT_EQ(findings[0].subject(), "host kernel");
   EXPECT_TRUE(findings[1].ok()) << findings[1].message();

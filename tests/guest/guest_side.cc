@@ -124,7 +124,7 @@ absl::StatusOr<int> run_all(const Fd& serial) {
 }
 
 absl::Status run(Fd& serial) {
-  HOPYARD_RETURN_IF_ERROR(lab::become_guest_init());
+  HOPYARD_RETURN_IF_ERROR(lab::become_guest_init(lab::Tmp::kPrivate));
   HOPYARD_ASSIGN_OR_RETURN(serial, lab::open_serial(0));
   HOPYARD_ASSIGN_OR_RETURN(const int code, run_all(serial));
   return send(serial, kExitCode, std::to_string(code));

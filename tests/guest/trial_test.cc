@@ -398,7 +398,7 @@ TEST(Trial, IsInvalidWithoutAServer) {
 TEST(Trial, FailsWhenTheServerRefusesItsConfiguration) {
   const v1::TrialResult result = run_with_server("/bin/false");
   EXPECT_EQ(result.verdict(), v1::FAILED);
-  EXPECT_THAT(result.reason(), testing::StartsWith("server start: check nginx configuration: /bin/false"));
+  EXPECT_THAT(result.reason(), testing::StartsWith("server start: start nginx: /bin/false"));
   EXPECT_TRUE(result.environment().namespaces_gone());
 }
 

@@ -90,7 +90,7 @@ TEST(SummaryText, CountsFromConnectWhereAskedTo) {
   add(one, "C", "connect_to_complete_ns", 500e6);
   EXPECT_THAT(summary_text(one), Not(HasSubstr("400.000")));
   const std::string text = summary_text(one, TimesFrom::kConnect);
-  EXPECT_THAT(text, HasSubstr("Medians, from the connection's start:"));
+  EXPECT_THAT(text, HasSubstr("Medians on the real clock, from the connection's start:"));
   EXPECT_THAT(text, ContainsRegex("first decrypted ms +p95 +complete ms +p95\n"));
   EXPECT_THAT(text, ContainsRegex("C +5 +1 +400.000 +700.000 +500.000 +–\n"));
   EXPECT_THAT(text, Not(HasSubstr("1.000")));

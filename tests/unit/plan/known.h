@@ -10,7 +10,8 @@ namespace hopyard::plan {
 
 inline Known known() {
   return {{"stock", "static4k", "adaptive", "dyn_rec"},
-          {"host", "debian-uml"},
+          {"host", "debian-uml", "uml-6.12"},
+          {"uml-6.12"},
           {{"dyn_rec",
             {"ssl_dyn_rec_enable", "ssl_dyn_rec_size_lo", "ssl_dyn_rec_size_hi", "ssl_dyn_rec_threshold",
              "ssl_dyn_rec_timeout"}}}};

@@ -329,7 +329,27 @@ TEST(Options, AreNamedWhenTheyAreWrong) {
   text.set_kernel("hots");
   EXPECT_THAT(said(text), StartsWith("--repetitions 0:1:1: `repetitions`: `0` is too small"));
   EXPECT_THAT(said(text), HasSubstr("\n--kernel hots:1:1: no kernel is called `hots` (did you mean `host`?); "
-                                    "expected auto, host or debian-uml"));
+                                    "expected auto, host, debian-uml or uml-6.12"));
+}
+
+TEST(Clock, IsRefusedWhereTheKernelHasNoVirtualOne) {
+  v1::CampaignText text = with_set("clock=virtual");
+  text.add_set("kernel=[uml-6.12, host, auto]");
+  EXPECT_EQ(said(text),
+            "--set kernel=[uml-6.12, host, auto]:1:19: `host` has no virtual clock, which `clock: virtual` asks "
+            "for; expected auto or uml-6.12\n");
+  text.add_set("kernel=[uml-6.12, auto]");
+  EXPECT_EQ(said(text), "");
+  text.set_kernel("debian-uml");
+  EXPECT_THAT(said(text), StartsWith("--kernel debian-uml:1:1: `debian-uml` has no virtual clock"));
+  text.set_clock("real");
+  EXPECT_EQ(said(text), "");
+}
+
+TEST(Clock, IsRefusedAtTheKernelsPlaceInTheFile) {
+  v1::CampaignText text = small();
+  text.set_yaml(text.yaml() + "clock: virtual\nkernel: host\n");
+  EXPECT_THAT(said(text), HasSubstr(":9: `host` has no virtual clock"));
 }
 
 // The path's kind or the case's name being wrong must not bring other complaints along.

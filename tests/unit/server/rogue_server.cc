@@ -178,14 +178,12 @@ int serve(const Script& script, const std::string& config) {
 
 }  // namespace
 
-// -p FOLDER -c CONFIGURATION -e LOG [-t]; started in FOLDER.
-int main(int argc, char** argv) {
+// -p FOLDER -c CONFIGURATION -e LOG; started in FOLDER.
+int main(int, char** argv) {
   const std::string name = std::string(argv[0]).substr(std::string(argv[0]).rfind('/') + 1);
-  const bool checks = argc > 1 && std::string_view(argv[argc - 1]) == "-t";
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGQUIT, [](int) { ::_exit(0); });
-  if (name == (checks ? "check-hangs" : "never-listens")) wait_for_a_signal();
-  if (checks) return 0;
+  if (name == "never-listens") wait_for_a_signal();
   if (name == "dies-at-start") ::raise(SIGKILL);
   const auto script = kScripts.find(name);
   if (script == kScripts.end()) return 2;

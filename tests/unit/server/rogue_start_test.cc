@@ -28,13 +28,6 @@ absl::Status start(const std::string& misbehaviour) {
   return status;
 }
 
-TEST(RogueStart, ACheckThatNeverEndsIsTheServersOwnFault) {
-  const absl::Status status = start("check-hangs");
-  EXPECT_TRUE(absl::IsAborted(status)) << status;
-  EXPECT_THAT(std::string(status.message()), HasSubstr("check nginx configuration"));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("no end in time"));
-}
-
 TEST(RogueStart, AServerThatNeverListensIsGivenUp) {
   const absl::Status status = start("never-listens");
   EXPECT_TRUE(absl::IsAborted(status)) << status;

@@ -56,7 +56,8 @@ TEST(Catalogue, HoldsTheKernelsOfTheTree) {
   EXPECT_TRUE(std::filesystem::exists((*kernel)->config)) << (*kernel)->config;
   for (const auto& patch : (*kernel)->patches) EXPECT_TRUE(std::filesystem::exists(patch)) << patch;
   EXPECT_THAT((*kernel)->controls, testing::Contains("bbr"));
-  EXPECT_THAT(text(catalogue->find_kernel("uml-9").status()), HasSubstr("which has uml-6.12"));
+  EXPECT_THAT((*catalogue->find_kernel("uml-7.2"))->boot, ElementsAre("seccomp=on"));
+  EXPECT_THAT(text(catalogue->find_kernel("uml-9").status()), HasSubstr("which has uml-6.12, uml-7.2"));
 }
 
 TEST(Catalogue, RefusesKernelsThatCannotBeMeant) {

@@ -22,7 +22,8 @@ class Loop : public testing::Test {
     std::signal(SIGPIPE, SIG_IGN);
     to_ = *base::make_pipe();
     from_ = *base::make_pipe();
-    work_.trial = [this](const v1::TrialSpec& spec) {
+    work_.trial = [this](const v1::TrialSpec& spec, const Work::Steps& steps) {
+      if (steps) steps("path");
       ran_.push_back(spec.trial_id());
       v1::TrialResult result;
       result.set_trial_id(spec.trial_id());
@@ -79,6 +80,19 @@ TEST_F(Loop, EveryTrialIsAnnouncedAndAnsweredInOrder) {
   EXPECT_EQ(messages[3].started().trial_id(), "b");
   EXPECT_EQ(messages[4].result().verdict(), v1::FAILED);
   EXPECT_TRUE(messages[5].has_done());
+}
+
+TEST_F(Loop, StepsAreToldWhereTheJobAsksForThem) {
+  v1::ToWorker job;
+  job.mutable_job()->add_trials()->set_trial_id("a");
+  job.mutable_job()->set_tell_steps(true);
+  give(job.SerializeAsString());
+  ASSERT_TRUE(run().ok());
+  const auto messages = said();
+  ASSERT_EQ(messages.size(), 5u);
+  EXPECT_TRUE(messages[1].has_started());
+  EXPECT_EQ(messages[2].step().name(), "path");
+  EXPECT_TRUE(messages[3].has_result());
 }
 
 TEST_F(Loop, GateIsAnsweredOnce) {
@@ -149,7 +163,7 @@ TEST_F(Loop, OrderThatCannotBeReadIsFatal) {
 }
 
 TEST_F(Loop, ResultsLargerThanAPipeArePassed) {
-  work_.trial = [](const v1::TrialSpec&) {
+  work_.trial = [](const v1::TrialSpec&, const Work::Steps&) {
     v1::TrialResult result;
     result.set_reason(std::string(1 << 20, 'x'));
     return result;
