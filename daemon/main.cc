@@ -22,6 +22,7 @@
 #include "fmt/format.h"
 #include "rpc/figures.h"
 #include "rpc/server.h"
+#include "rpc/verification.h"
 #include "run/machine.h"
 #include "run/runner.h"
 #include "run/tool_version.h"
@@ -109,12 +110,17 @@ absl::Status start(Daemon& daemon, const Arguments& arguments, const Bell& bell)
       [&machine = daemon.machine](const v1::GateJob& job, std::stop_token stop) {
         return machine.run_gate(job, stop);
       });
-  run::RunnerOptions options{.tool_version = run::tool_version(HOPYARD_VERSION),
-                             .record_figures =
-                                 [&store = *daemon.store](const std::string& id, std::stop_token stop) {
-                                   return rpc::record_figures(store, id, std::move(stop));
-                                 },
-                             .on_idle = [&bell] { bell.ring(); }};
+  run::RunnerOptions options{
+      .tool_version = run::tool_version(HOPYARD_VERSION),
+      .record_figures =
+          [&store = *daemon.store](const std::string& id, std::stop_token stop) {
+            return rpc::record_figures(store, id, std::move(stop));
+          },
+      .verify =
+          [&store = *daemon.store](const std::string& id, const std::function<bool()>& stopped) {
+            return rpc::verify_at_end(store, id, stopped);
+          },
+      .on_idle = [&bell] { bell.ring(); }};
   HOPYARD_ASSIGN_OR_RETURN(
       daemon.runner, run::Runner::start(*daemon.store, *daemon.workshop, daemon.machine, std::move(options)));
   const rpc::Rooms rooms{*daemon.store, *daemon.runner, *daemon.workshop, daemon.machine};

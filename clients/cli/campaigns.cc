@@ -51,6 +51,9 @@ int show_campaign(v1::Hopyard::Stub& stub, const Options& options, const v1::Cam
              status.finished_unix_ns() == 0 ? "" : ", ended " + local_time(status.finished_unix_ns()),
              progress_words(status), pace_words(status));
   fmt::print("{}", counted_phases(status.phases()));
+  if (status.has_verification())
+    fmt::print("verified {}: {}\n", local_time(status.verification().verified_unix_ns()),
+               verification_words(status.verification()));
   Table table({{"trial"},
                {"block", Table::Align::kRight},
                {"phase"},

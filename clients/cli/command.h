@@ -72,6 +72,8 @@ int summary(const Options& options, const std::string& id, const std::string& fr
 int diagnostics(const Options& options, const std::string& id);
 int compare(const Options& options, const std::string& id, const std::string& pair);
 int export_rows(const Options& options, const ExportOptions& what);
+// Exits with kFailed if something does not follow from the rest of the database.
+int verify(const Options& options, const std::string& id);
 int replay(const Options& options, const std::string& trial_id);
 // ---- machine.cc ----
 int doctor(const Options& options);

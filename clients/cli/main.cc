@@ -135,6 +135,9 @@ void add_figure_commands(CLI::App& app, Invocation& in) {
   pair->add_option("--pair", in.pair, "two cases; differences are second - first")
       ->required()
       ->type_name("A,B");
+  add_id(add_command(app, in, "verify", "derive a campaign's checks, verdicts and figures again from its evidence",
+                     [&in] { return verify(in.options, in.id); }),
+         in);
   CLI::App* again = add_command(app, in, "replay", "run a trial of the virtual clock again and compare",
                                 [&in] { return replay(in.options, in.id); });
   again->add_option("trial", in.id, "a trial's id")->required()->type_name("TRIAL");

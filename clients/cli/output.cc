@@ -37,8 +37,22 @@ bool has_ended(v1::CampaignState state) {
   return state == v1::DONE || state == v1::CANCELLED || state == v1::INTERRUPTED || state == v1::ABORTED;
 }
 
+std::string verification_words(const v1::Verification& verification) {
+  const auto number = [](uint64_t value) {
+    std::string text = std::to_string(value);
+    for (size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+    return text;
+  };
+  std::string text =
+      fmt::format("{} trials, {} rows, {} checks, {} figures: ", number(verification.trials()),
+                  number(verification.rows()), number(verification.checks()), number(verification.figures()));
+  if (verification.findings() == 0) return text + "all hold";
+  return text + fmt::format("{} do NOT hold; the first: {}", number(verification.findings()),
+                            verification.first_finding());
+}
+
 int exit_code(const v1::CampaignStatus& status) {
-  if (status.state() != v1::DONE) return kFailed;
+  if (status.state() != v1::DONE || status.verification().findings() > 0) return kFailed;
   return status.failed() + status.invalid() > 0 ? kTrialsFailed : kDone;
 }
 

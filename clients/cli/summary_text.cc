@@ -208,6 +208,7 @@ std::string summary_text(const v1::SummaryResponse& summary, TimesFrom from) {
                                  status.question(), progress_words(status));
   text += pace_words(status);
   if (!status.reason().empty()) text += status.reason() + "\n";
+  if (status.has_verification()) text += "verified: " + verification_words(status.verification()) + "\n";
   text += counted_phases(status.phases());
   const Layout layout = layout_of(summary.cells(), from, status.phases_size() > 1);
   const std::string medians = table_text(summary.cells(), status.phases(), layout);

@@ -6,37 +6,47 @@
 #include <openssl/evp.h>
 #include <unistd.h>
 
-#include <memory>
-
 #include "absl/strings/escaping.h"
 #include "base/fd.h"
 
 namespace hopyard::base {
-namespace {
 
-class Sha256 {
- public:
-  Sha256() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
-    EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr);
-  }
-  void add(std::string_view bytes) { EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()); }
-  std::string hex() {
-    unsigned char out[EVP_MAX_MD_SIZE];
-    unsigned int length = 0;
-    EVP_DigestFinal_ex(context_.get(), out, &length);
-    return absl::BytesToHexString({reinterpret_cast<char*>(out), length});
-  }
-
- private:
-  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
+struct Sha256::Context {
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> state{EVP_MD_CTX_new(), EVP_MD_CTX_free};
 };
 
+namespace {
+
+// Fetched once: EVP_sha256() is looked up anew at each start, which costs more than a short digest.
+const EVP_MD* algorithm() {
+  static EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  return fetched;
+}
+
 }  // namespace
+
+Sha256::Sha256() : context_(std::make_unique<Context>()) {
+  EVP_DigestInit_ex(context_->state.get(), algorithm(), nullptr);
+}
+
+Sha256::~Sha256() = default;
+
+void Sha256::add(std::string_view bytes) {
+  EVP_DigestUpdate(context_->state.get(), bytes.data(), bytes.size());
+}
+
+std::string Sha256::finish() {
+  unsigned char out[EVP_MAX_MD_SIZE];
+  unsigned int length = 0;
+  EVP_DigestFinal_ex(context_->state.get(), out, &length);
+  EVP_DigestInit_ex(context_->state.get(), algorithm(), nullptr);
+  return {reinterpret_cast<char*>(out), length};
+}
 
 std::string sha256_hex(std::string_view bytes) {
   Sha256 sha;
   sha.add(bytes);
-  return sha.hex();
+  return absl::BytesToHexString(sha.finish());
 }
 
 absl::StatusOr<std::string> sha256_file_hex(const std::string& path) {
@@ -49,7 +59,7 @@ absl::StatusOr<std::string> sha256_file_hex(const std::string& path) {
     if (n < 0) return errno_status("read", path);
     sha.add({buffer, static_cast<size_t>(n)});
   }
-  return sha.hex();
+  return absl::BytesToHexString(sha.finish());
 }
 
 }  // namespace hopyard::base

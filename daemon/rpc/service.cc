@@ -10,6 +10,7 @@
 #include "rpc/figures.h"
 #include "rpc/full_status.h"
 #include "rpc/translate.h"
+#include "rpc/verification.h"
 #include "run/machine.h"
 #include "run/replay.h"
 #include "run/runner.h"
@@ -169,6 +170,20 @@ grpc::Status Service::Compare(grpc::ServerContext*, const v1::CompareRequest* re
 grpc::Status Service::Trial(grpc::ServerContext*, const v1::TrialRequest* request,
                             v1::TrialResponse* response) {
   return give(rooms_.store.trial(request->trial_id()), *response);
+}
+
+grpc::Status Service::Verify(grpc::ServerContext* context, const v1::CampaignRef* request,
+                             grpc::ServerWriter<v1::VerifyEvent>* writer) {
+  bool open = true;
+  const auto result = verify_now(
+      rooms_.store, request->campaign_id(),
+      [&](const v1::VerifyEvent& event) { open = open && writer->Write(event); },
+      [&] { return !open || over(*context); });
+  if (!result.ok()) return to_grpc(result.status());
+  v1::VerifyEvent last;
+  *last.mutable_result() = *result;
+  writer->Write(last);
+  return grpc::Status::OK;
 }
 
 grpc::Status Service::Replay(grpc::ServerContext*, const v1::TrialRequest* request,

@@ -35,6 +35,8 @@ class Service final : public v1::Hopyard::Service {
   grpc::Status Diagnostics(grpc::ServerContext*, const v1::CampaignRef*, v1::DiagnosticsResponse*) override;
   grpc::Status Compare(grpc::ServerContext*, const v1::CompareRequest*, v1::CompareResponse*) override;
   grpc::Status Trial(grpc::ServerContext*, const v1::TrialRequest*, v1::TrialResponse*) override;
+  grpc::Status Verify(grpc::ServerContext*, const v1::CampaignRef*,
+                      grpc::ServerWriter<v1::VerifyEvent>*) override;
   grpc::Status Replay(grpc::ServerContext*, const v1::TrialRequest*, v1::ReplayResponse*) override;
   grpc::Status Trials(grpc::ServerContext*, const v1::CampaignRef*, v1::TrialsResponse*) override;
   grpc::Status Export(grpc::ServerContext*, const v1::ExportRequest*,

@@ -66,10 +66,23 @@ std::optional<Ending> CampaignRun::run(std::stop_token stop) {
   if (stop.stop_requested()) return std::nullopt;
   if (!ran.ok()) return ending_of(absl::IsFailedPrecondition(ran) ? v1::ABORTED : v1::INTERRUPTED, ran);
   if (!pool_->empty()) return std::nullopt;  // drained
+  return finish(stop);
+}
+
+// Every trial has its outcome. A campaign whose verification finds something is done all the same, and says
+// so in its reason: what was measured stays, and a reader must look at what is wrong.
+std::optional<Ending> CampaignRun::finish(std::stop_token stop) {
   const absl::Status figures = record_figures_ ? record_figures_(id_, stop) : absl::OkStatus();
   if (stop.stop_requested()) return std::nullopt;
   if (!figures.ok()) return ending_of(v1::INTERRUPTED, figures);
-  return Ending{v1::DONE, ""};
+  if (!verify_) return Ending{v1::DONE, ""};
+  recorder_->log("verifying");
+  const auto verified = verify_(id_, [&] { return stop.stop_requested(); });
+  if (stop.stop_requested()) return std::nullopt;
+  if (!verified.ok()) return ending_of(v1::INTERRUPTED, verified.status());
+  if (verified->findings() == 0) return Ending{v1::DONE, ""};
+  return Ending{v1::DONE, fmt::format("VERIFICATION FAILED, {} findings: {}", verified->findings(),
+                                      verified->first_finding())};
 }
 
 void CampaignRun::drain() {

@@ -31,16 +31,20 @@ class CampaignRun {
   // Nothing: it was stopped or drained before its end; the state in the store is then PREPARING or RUNNING.
   // `record_figures` is called once every trial has an outcome. It returns soon once `stop` is requested.
   using Figures = std::function<absl::Status(const std::string& campaign_id, std::stop_token stop)>;
+  // Called last: derives everything again, and keeps what came out. CANCELLED once `stopped` is true.
+  using Verify = std::function<absl::StatusOr<v1::Verification>(const std::string& campaign_id,
+                                                                const std::function<bool()>& stopped)>;
 
   CampaignRun(store::Store& store, Events& events, Workshop& workshop, const Machine& machine, std::string id,
-              std::string tool_version, Figures record_figures)
+              std::string tool_version, Figures record_figures, Verify verify)
       : store_(store),
         events_(events),
         workshop_(workshop),
         machine_(machine),
         id_(std::move(id)),
         tool_version_(std::move(tool_version)),
-        record_figures_(std::move(record_figures)) {}
+        record_figures_(std::move(record_figures)),
+        verify_(std::move(verify)) {}
 
   // Blocks. Once `stop` is requested it ends within a second or two, dropping the trials in flight.
   std::optional<Ending> run(std::stop_token stop);
@@ -57,6 +61,7 @@ class CampaignRun {
   absl::Status set_state(v1::CampaignState state);
   absl::Status prepare(const Needs& needs, std::stop_token stop);
   absl::Status choose_kernels(const Needs& needs);
+  std::optional<Ending> finish(std::stop_token stop);
   absl::Status run_lanes(const Needs& needs, std::stop_token stop);
 
   store::Store& store_;
@@ -66,6 +71,7 @@ class CampaignRun {
   const std::string id_;
   const std::string tool_version_;
   const Figures record_figures_;
+  const Verify verify_;
 
   uint32_t jobs_ = 1;
   std::optional<Recorder> recorder_;

@@ -274,7 +274,8 @@ void Runner::loop() {
 
 // Nothing if the daemon ends: the state stays, and the next runner takes the campaign up again.
 std::optional<Ending> Runner::work_on(const std::string& id) {
-  CampaignRun run(store_, events_, workshop_, machine_, id, options_.tool_version, options_.record_figures);
+  CampaignRun run(store_, events_, workshop_, machine_, id, options_.tool_version, options_.record_figures,
+                  options_.verify);
   std::stop_token stop;
   {
     const std::lock_guard lock(mutex_);

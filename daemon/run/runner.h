@@ -36,6 +36,8 @@ struct RunnerOptions {
   std::string tool_version;
   // Computes and stores what a finished campaign's cases say of each other; called before it counts as DONE.
   CampaignRun::Figures record_figures;
+  // Derives the campaign again from what is stored; called last. What it finds goes into the state's reason.
+  CampaignRun::Verify verify;
   // Called, on any thread, whenever the runner has nothing left to do.
   std::function<void()> on_idle;
 };

@@ -2,6 +2,7 @@
 // See campaigns.h.
 #include "store/campaigns.h"
 
+#include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
 
 #include <map>
@@ -155,7 +156,23 @@ bool has_ended(v1::CampaignState state) {
 
 constexpr const char* kStatusColumns =
     "SELECT campaign_id, name, question, state, reason, trials, passed, failed, invalid, submitted_unix_ns,"
-    " finished_unix_ns, clock, kernel, execution FROM v_campaign";
+    " finished_unix_ns, clock, kernel, execution, verified_unix_ns, verified_trials, unsealed, rows, checks, "
+    "figures,"
+    " findings, first_finding, notes_json FROM v_campaign LEFT JOIN v_verification USING (campaign_id)";
+
+void add_verification(const Statement& row, v1::Verification& out) {
+  out.set_verified_unix_ns(row.integer(14));
+  out.set_trials(static_cast<uint32_t>(row.integer(15)));
+  out.set_unsealed(static_cast<uint32_t>(row.integer(16)));
+  out.set_rows(static_cast<uint64_t>(row.integer(17)));
+  out.set_checks(static_cast<uint64_t>(row.integer(18)));
+  out.set_figures(static_cast<uint64_t>(row.integer(19)));
+  out.set_findings(static_cast<uint64_t>(row.integer(20)));
+  out.set_first_finding(row.text(21));
+  google::protobuf::ListValue notes;
+  if (!google::protobuf::util::JsonStringToMessage(row.text(22), &notes).ok()) return;
+  for (const auto& note : notes.values()) out.add_notes(note.string_value());
+}
 
 v1::CampaignStatus status_of(const Statement& row) {
   v1::CampaignStatus status;
@@ -173,6 +190,7 @@ v1::CampaignStatus status_of(const Statement& row) {
   status.set_clock(row.text(11));
   status.set_kernel(row.text(12));
   status.set_execution(row.text(13));
+  if (!row.is_null(14)) add_verification(row, *status.mutable_verification());
   return status;
 }
 
@@ -270,6 +288,10 @@ absl::Status update_state(Connection& connection, std::string_view id, v1::Campa
   if (state == v1::CAMPAIGN_STATE_UNSPECIFIED)
     return absl::InvalidArgumentError("a campaign's state is missing");
   const std::string word = word_of(state);
+  if (!has_ended(state)) {
+    HOPYARD_RETURN_IF_ERROR(
+        connection.prepare("DELETE FROM verification WHERE campaign_no = ?").bind(number).run());
+  }
   return connection
       .prepare("UPDATE campaign SET state = ?, reason = ?, finished_unix_ns = ? WHERE campaign_no = ?")
       .bind(word)
@@ -286,6 +308,32 @@ absl::Status update_execution(Connection& connection, std::string_view id, std::
       .bind(execution)
       .bind(kernel)
       .bind(number)
+      .run();
+}
+
+absl::Status insert_verification(Connection& connection, std::string_view id,
+                                 const v1::Verification& verification) {
+  HOPYARD_ASSIGN_OR_RETURN(const int64_t number, campaign_number(connection, id));
+  google::protobuf::ListValue list;
+  for (const std::string& note : verification.notes()) list.add_values()->set_string_value(note);
+  std::string notes;
+  if (!google::protobuf::util::MessageToJsonString(list, &notes).ok())
+    return absl::InvalidArgumentError("a verification's notes do not print as JSON");
+  return connection
+      .prepare(
+          "INSERT OR REPLACE INTO verification (campaign_no, verified_unix_ns, trials, unsealed, rows, "
+          "checks, "
+          "figures, findings, first_finding, notes_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .bind(number)
+      .bind(verification.verified_unix_ns())
+      .bind(verification.trials())
+      .bind(verification.unsealed())
+      .bind(verification.rows())
+      .bind(verification.checks())
+      .bind(verification.figures())
+      .bind(verification.findings())
+      .bind(verification.first_finding())
+      .bind(notes)
       .run();
 }
 

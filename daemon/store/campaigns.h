@@ -22,6 +22,8 @@ absl::Status update_state(Connection& connection, std::string_view id, v1::Campa
                           std::string_view reason);
 absl::Status update_execution(Connection& connection, std::string_view id, std::string_view execution,
                               std::string_view kernel);
+absl::Status insert_verification(Connection& connection, std::string_view id,
+                                 const v1::Verification& verification);
 
 // The number of the campaign with exactly this id. NOT_FOUND names it.
 absl::StatusOr<int64_t> campaign_number(Connection& connection, std::string_view id);

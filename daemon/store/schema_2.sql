@@ -87,3 +87,30 @@ CREATE TABLE interaction_figure (  -- computed from samples, replaced when compu
   p_value REAL NOT NULL,      -- signed-rank, two-sided
   PRIMARY KEY (campaign_no, factorial, path, workload, metric, kernel, clock, execution)
 ) STRICT, WITHOUT ROWID;
+
+-- ---- seals ----
+-- A column that a later version adds to a sealed table must be NULL in rows that are already there: seals leave out what
+-- is NULL, and so keep holding.
+
+-- Digests of a trial's rows, table by table, taken in the transaction that recorded them.
+CREATE TABLE trial_seal (
+  trial_no INTEGER NOT NULL REFERENCES outcome,
+  table_name TEXT NOT NULL,
+  sha256 BLOB NOT NULL,     -- over the table's name, a newline and the digests of its rows
+  row_marks BLOB NOT NULL,  -- the first four bytes of each row's digest, in order of the primary key
+  PRIMARY KEY (trial_no, table_name)
+) STRICT, WITHOUT ROWID;
+
+-- What came out when the campaign was verified at its end.
+CREATE TABLE verification (
+  campaign_no INTEGER PRIMARY KEY REFERENCES campaign,
+  verified_unix_ns INTEGER NOT NULL,
+  trials INTEGER NOT NULL,    -- with an outcome
+  unsealed INTEGER NOT NULL,  -- of them, recorded before there were seals
+  rows INTEGER NOT NULL,      -- of evidence
+  checks INTEGER NOT NULL,    -- stored checks, derived again
+  figures INTEGER NOT NULL,   -- numbers of v_cell and v_pair, computed again
+  findings INTEGER NOT NULL,  -- 0: everything holds
+  first_finding TEXT NOT NULL,
+  notes_json TEXT NOT NULL CHECK (json_valid(notes_json))  -- what could not be derived, a list of sentences
+) STRICT;

@@ -12,6 +12,7 @@
 #include "store/migrate.h"
 #include "store/phases.h"
 #include "store/pool.h"
+#include "store/seal.h"
 #include "store/sqlite.h"
 
 namespace hopyard::store {
@@ -22,6 +23,7 @@ struct Store::Parts {
   std::string path;
   std::mutex write_mutex;
   Pools pools;
+  Sealer sealer;
   std::unique_ptr<Connection> writer;
   std::mutex read_mutex;
   std::unique_ptr<Connection> reader;
@@ -106,7 +108,8 @@ absl::Status Store::set_execution(std::string_view id, std::string_view executio
 absl::Status Store::record_trial(std::string_view id, const v1::TrialResult& result,
                                  const Provenance& provenance) {
   return parts_->write("record trial", [&](Connection& connection) {
-    return insert_result(connection, parts_->pools, id, result, provenance);
+    HOPYARD_RETURN_IF_ERROR(insert_result(connection, parts_->pools, id, result, provenance));
+    return parts_->sealer.seal(connection, result.trial_id());
   });
 }
 
@@ -114,6 +117,12 @@ absl::Status Store::record_figures(std::string_view id, const std::vector<v1::Pa
                                    const std::vector<v1::InteractionFigure>& interactions) {
   return parts_->write("record figures", [&](Connection& connection) {
     return replace_figures(connection, id, pairs, interactions);
+  });
+}
+
+absl::Status Store::record_verification(std::string_view id, const v1::Verification& verification) {
+  return parts_->write("record verification", [&](Connection& connection) {
+    return insert_verification(connection, id, verification);
   });
 }
 

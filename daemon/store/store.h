@@ -128,6 +128,8 @@ class Store {
   // an outcome, NOT_FOUND if it was not planned in this campaign; INVALID_ARGUMENT without a verdict, or if
   // evidence with a `seq` does not count 0, 1, 2 ….
   absl::Status record_trial(std::string_view id, const v1::TrialResult& result, const Provenance& provenance);
+  // What came out when the campaign was verified; an earlier one is replaced. Leaving an ended state drops it.
+  absl::Status record_verification(std::string_view id, const v1::Verification& verification);
   // Figures behind v_pair and v_interaction; all earlier ones of the campaign are replaced.
   absl::Status record_figures(std::string_view id, const std::vector<v1::PairFigure>& pairs,
                               const std::vector<v1::InteractionFigure>& interactions);

@@ -636,3 +636,9 @@ CREATE VIEW v_interaction AS
 SELECT c.campaign_id, i.path, i.workload, i.factorial, i.neither, i.first, i.second, i.both, i.metric, i.n, i.median_ns,
   i.hl_ns, i.ci_low_ns, i.ci_high_ns, i.negative, i.positive, i.p_value, i.kernel, i.clock, i.execution
 FROM interaction_figure i JOIN campaign c USING (campaign_no);
+
+-- Of campaigns that were verified at their end. `rows`, `checks` and `figures` count what was read and derived again.
+CREATE VIEW v_verification AS
+SELECT c.campaign_id, v.verified_unix_ns, v.trials AS verified_trials, v.unsealed, v.rows, v.checks, v.figures, v.findings,
+  v.first_finding, v.notes_json
+FROM verification v JOIN campaign c USING (campaign_no);

@@ -31,10 +31,11 @@ const std::map<std::string, Rooms> kArrows = {
     {"plan", {"base", "proto"}},
     {"stats", {}},
     {"store", {"base", "proto"}},
+    {"verify", {"store", "base"}},
     {"variant", {"base"}},
     {"execute", {"base", "proto"}},
     {"run", {"plan", "variant", "execute", "store", "stats", "base", "proto"}},
-    {"rpc", {"run", "store", "stats", "base", "proto", "grpc"}},
+    {"rpc", {"run", "store", "stats", "verify", "base", "proto", "grpc"}},
     {"main.cc", {"rpc", "run", "store", "variant", "base", "proto", "grpc"}},
     {"cli", {"base", "proto", "grpc"}},
 };
@@ -84,6 +85,21 @@ TEST(Rooms, IncludeOnlyAlongTheirArrows) {
     ASSERT_TRUE(fs::exists(below)) << below;
     expect_only_arrows(room, below);
   }
+}
+
+// Who verifies must not lean on what made the figures: of the store only the owner of SQLite's connection.
+TEST(Rooms, VerifyKnowsNothingOfTheStoreButItsConnection) {
+  const std::regex include(R"re(#include "(store/[^"]+)")re");
+  size_t seen = 0;
+  for (const fs::path& path : sources(fs::path(HOPYARD_SOURCE_DIR) / "daemon/verify")) {
+    const std::string text = text_of(path);
+    for (auto at = std::sregex_iterator(text.begin(), text.end(), include); at != std::sregex_iterator();
+         ++at) {
+      ++seen;
+      EXPECT_EQ((*at)[1], "store/sqlite.h") << path;
+    }
+  }
+  EXPECT_GT(seen, 0u);
 }
 
 TEST(Rooms, AreAllNamedHere) {

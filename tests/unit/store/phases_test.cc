@@ -188,7 +188,7 @@ TEST_F(Phases, PairsAreForgottenBecauseTheyWereOfFewerSamples) {
   v1::PairFigure pair;
   pair.set_case_a("A");
   pair.set_case_b("B");
-  ASSERT_OK(store_->record_pairs("c1", {pair}));
+  ASSERT_OK(store_->record_figures("c1", {pair}, {}));
   ASSERT_EQ(store_->pairs("c1", "A", "B")->size(), 1u);
   extend(1);
   EXPECT_THAT(*store_->pairs("c1", "A", "B"), IsEmpty());
