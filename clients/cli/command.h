@@ -50,7 +50,12 @@ struct ExportOptions {
   std::string id;
   std::string format = "jsonl";
   std::string view = "v_trial";
-  std::string output;  // empty: standard output
+  std::string output;  // empty or "-": standard output
+};
+
+struct ReportOptions {
+  std::string id;
+  std::string output;  // "-": standard output
 };
 
 // ---- campaigns.cc ----
@@ -71,10 +76,12 @@ inline constexpr char kFromConnect[] = "connect";
 int summary(const Options& options, const std::string& id, const std::string& from);
 int diagnostics(const Options& options, const std::string& id);
 int compare(const Options& options, const std::string& id, const std::string& pair);
-int export_rows(const Options& options, const ExportOptions& what);
 // Exits with kFailed if something does not follow from the rest of the database.
 int verify(const Options& options, const std::string& id);
 int replay(const Options& options, const std::string& trial_id);
+// ---- files.cc ----
+int export_rows(const Options& options, const ExportOptions& what);
+int write_report(const Options& options, const ReportOptions& what);
 // ---- machine.cc ----
 int doctor(const Options& options);
 int variants_list(const Options& options);

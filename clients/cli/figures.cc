@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands on what was measured.
-#include <unistd.h>
-
-#include <cstdio>
-#include <map>
+#include <string>
 
 #include "cli/command.h"
 #include "cli/comparison_text.h"
@@ -15,9 +12,6 @@
 namespace hopyard::cli {
 namespace {
 
-const std::map<std::string, v1::ExportFormat> kFormats = {
-    {"jsonl", v1::JSONL}, {"csv", v1::CSV}, {"sqlite", v1::SQLITE}};
-
 std::string replay_text(const v1::ReplayResponse& response) {
   std::string text;
   if (response.first_difference().empty()) {
@@ -28,23 +22,6 @@ std::string replay_text(const v1::ReplayResponse& response) {
   }
   for (const auto& difference : response.differences()) text += difference + "\n";
   return text;
-}
-
-struct CloseFile {
-  void operator()(std::FILE* file) const {
-    if (file != stdout) std::fclose(file);
-  }
-};
-using File = std::unique_ptr<std::FILE, CloseFile>;
-
-int write_chunks(grpc::ClientReader<v1::ExportChunk>& reader, std::FILE* file, const std::string& name) {
-  for (v1::ExportChunk chunk; reader.Read(&chunk);) {
-    if (std::fwrite(chunk.data().data(), 1, chunk.data().size(), file) != chunk.data().size())
-      return report(base::errno_status("write", name));
-  }
-  if (std::fflush(file) != 0) return report(base::errno_status("write", name));
-  const auto result = reader.Finish();
-  return result.ok() ? static_cast<int>(kDone) : report(result);
 }
 
 }  // namespace
@@ -108,26 +85,6 @@ int replay(const Options& options, const std::string& trial_id) {
   else
     fmt::print("{}", replay_text(response));
   return same ? kDone : kFailed;
-}
-
-int export_rows(const Options& options, const ExportOptions& what) {
-  const v1::ExportFormat format = kFormats.at(what.format);
-  if (format == v1::SQLITE && what.output.empty() && ::isatty(STDOUT_FILENO) == 1)
-    return report(absl::InvalidArgumentError(
-        "export: a database does not go to a terminal; name a file with --output"));
-  auto link = Link::open(options, WithoutDaemon::kStartUnlessNamed);
-  if (!link.ok()) return report(link.status());
-  const File file(what.output.empty() ? stdout : std::fopen(what.output.c_str(), "wbxe"));
-  if (file == nullptr) return report(base::errno_status("make file", what.output));
-  v1::ExportRequest request;
-  request.set_campaign_id(what.id);
-  request.set_view(what.view);
-  request.set_format(format);
-  grpc::ClientContext context;
-  const auto reader = link->stub().Export(&context, request);
-  const int code = write_chunks(*reader, file.get(), what.output.empty() ? "standard output" : what.output);
-  if (code != kDone && !what.output.empty()) ::unlink(what.output.c_str());  // ours: made by this very call
-  return code;
 }
 
 }  // namespace hopyard::cli

@@ -24,6 +24,7 @@ struct Invocation {
   CampaignOptions campaign;
   ExtensionOptions extension;
   ExportOptions exported;
+  ReportOptions reported;
   std::string id = "last";
   bool diagnostics = false;
   std::string pair;
@@ -41,14 +42,23 @@ void add_global(CLI::App& app, Invocation& in) {
       ->type_name("PATH");
 }
 
+// CLI11 takes -1 for 2^64 - 1 and 010 for eight.
+std::string whole_number(const std::string& text) {
+  const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
+  if (digits && (text == "0" || text.find_first_not_of('0') == 0)) return "";
+  return fmt::format("{}: expected a whole number, 0 or more, in decimal digits", text);
+}
+
 // A campaign file with the options that change it.
 void add_campaign(CLI::App& command, CampaignOptions& campaign, bool runs) {
   command.add_option("file", campaign.file, "campaign file (YAML)")->required()->type_name("FILE");
   command.add_option("--set", campaign.set, "change a value: dotted.key=value; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command.add_option("--repetitions", campaign.repetitions, "repetitions of every cell")->type_name("N");
-  command.add_option("--seed", campaign.seed, "seed of order and loss")->type_name("N");
+  command.add_option("--repetitions", campaign.repetitions, "repetitions of every cell")
+      ->type_name("N")
+      ->check(whole_number);
+  command.add_option("--seed", campaign.seed, "seed of order and loss")->type_name("N")->check(whole_number);
   command.add_option("--kernel", campaign.kernel, "kernel to run on; see kernels list")->type_name("NAME");
   command.add_option("--clock", campaign.clock, "real or virtual")->type_name("CLOCK");
   if (runs)
@@ -150,7 +160,15 @@ void add_figure_commands(CLI::App& app, Invocation& in) {
       ->check(CLI::IsMember({"jsonl", "csv", "sqlite"}))
       ->capture_default_str();
   rows->add_option("--view", in.exported.view, "the view whose rows to give")->capture_default_str();
-  rows->add_option("--output,-o", in.exported.output, "a new file; default: standard output")
+  rows->add_option("--output,-o", in.exported.output, "a new file; default, and -: standard output")
+      ->type_name("FILE");
+  CLI::App* page = add_command(app, in, "report", "a campaign as one HTML file, to be read anywhere",
+                               [&in] { return write_report(in.options, in.reported); });
+  page->add_option("id", in.reported.id, "a campaign's id, the beginning of one, or \"last\"")
+      ->required()
+      ->type_name("ID");
+  page->add_option("--output,-o", in.reported.output, "a new file, or - for standard output")
+      ->required()
       ->type_name("FILE");
 }
 

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "fmt/format.h"
 #include "rpc/full_status.h"
 #include "stats/paired.h"
 #include "store/store.h"
@@ -182,6 +183,9 @@ absl::StatusOr<Figures> computed(const store::Store& store, const store::Campaig
 
 absl::StatusOr<v1::CompareResponse> compare_cases(const store::Store& store, const std::string& campaign,
                                                   const std::string& case_a, const std::string& case_b) {
+  if (case_a == case_b)
+    return absl::InvalidArgumentError(
+        fmt::format("compare: {},{}: two different cases are wanted", case_a, case_b));
   v1::CompareResponse response;
   HOPYARD_ASSIGN_OR_RETURN(*response.mutable_status(), store.status(campaign));
   HOPYARD_ASSIGN_OR_RETURN(const auto row, store.campaign(response.status().campaign_id()));
@@ -193,6 +197,20 @@ absl::StatusOr<v1::CompareResponse> compare_cases(const store::Store& store, con
   response.mutable_pairs()->Assign(figures.pairs.begin(), figures.pairs.end());
   response.mutable_interactions()->Assign(figures.interactions.begin(), figures.interactions.end());
   return response;
+}
+
+absl::StatusOr<std::vector<v1::PairFigure>> all_pair_figures(const store::Store& store,
+                                                             const std::string& campaign) {
+  HOPYARD_ASSIGN_OR_RETURN(const auto row, store.campaign(campaign));
+  std::vector<v1::PairFigure> all;
+  for (int a = 0; a < row.campaign.cases_size(); ++a) {
+    for (int b = a + 1; b < row.campaign.cases_size(); ++b) {
+      HOPYARD_ASSIGN_OR_RETURN(const auto some, compare_cases(store, row.id, row.campaign.cases(a).name(),
+                                                              row.campaign.cases(b).name()));
+      all.insert(all.end(), some.pairs().begin(), some.pairs().end());
+    }
+  }
+  return all;
 }
 
 absl::StatusOr<v1::SummaryResponse> summarise(const store::Store& store, const std::string& campaign) {

@@ -4,6 +4,7 @@
 
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "hopyard/v1/service.pb.h"
@@ -18,6 +19,10 @@ namespace hopyard::rpc {
 // has ended; else computed from the samples so far.
 absl::StatusOr<v1::CompareResponse> compare_cases(const store::Store& store, const std::string& campaign,
                                                   const std::string& case_a, const std::string& case_b);
+
+// The pairs of every two of the campaign's cases, each in the order of the file.
+absl::StatusOr<std::vector<v1::PairFigure>> all_pair_figures(const store::Store& store,
+                                                             const std::string& campaign);
 
 // Cells, and the stored figures of declared comparisons once the campaign has ended.
 absl::StatusOr<v1::SummaryResponse> summarise(const store::Store& store, const std::string& campaign);

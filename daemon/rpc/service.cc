@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "fmt/format.h"
+#include "report/report.h"
 #include "rpc/figures.h"
 #include "rpc/full_status.h"
 #include "rpc/translate.h"
@@ -69,7 +70,9 @@ absl::Status send_file(const std::string& path, const store::Sink& sink) {
   return file.eof() ? absl::OkStatus() : base::errno_status("read", path);
 }
 
-absl::Status send_copy(const store::Store& store, const store::Sink& sink) {
+// A database has all campaigns, but who names one that is not there should hear of it.
+absl::Status send_copy(const store::Store& store, std::string_view ref, const store::Sink& sink) {
+  HOPYARD_RETURN_IF_ERROR(store.resolve(ref).status());
   const ScratchFile scratch(store.path());
   HOPYARD_RETURN_IF_ERROR(scratch.made());
   HOPYARD_RETURN_IF_ERROR(store.export_copy(scratch.path()));
@@ -198,16 +201,30 @@ grpc::Status Service::Trials(grpc::ServerContext*, const v1::CampaignRef* reques
   return give_all(rooms_.store.outcomes(request->campaign_id()), response->mutable_trials());
 }
 
-grpc::Status Service::Export(grpc::ServerContext* context, const v1::ExportRequest* request,
-                             grpc::ServerWriter<v1::ExportChunk>* writer) {
-  const store::Sink sink = [&](std::string_view bytes) -> absl::Status {
+std::function<absl::Status(std::string_view)> Service::chunks_to(
+    const grpc::ServerContext& context, grpc::ServerWriter<v1::ExportChunk>& writer) {
+  return [&](std::string_view bytes) -> absl::Status {
     v1::ExportChunk chunk;
     chunk.set_data(bytes.data(), bytes.size());
-    if (over(*context) || !writer->Write(chunk)) return absl::CancelledError("export: the client has gone");
+    if (over(context) || !writer.Write(chunk)) return absl::CancelledError("the client has gone");
     return absl::OkStatus();
   };
-  if (request->format() == v1::SQLITE) return to_grpc(send_copy(rooms_.store, sink));
+}
+
+grpc::Status Service::Export(grpc::ServerContext* context, const v1::ExportRequest* request,
+                             grpc::ServerWriter<v1::ExportChunk>* writer) {
+  const store::Sink sink = chunks_to(*context, *writer);
+  if (request->format() == v1::SQLITE) return to_grpc(send_copy(rooms_.store, request->campaign_id(), sink));
   return to_grpc(rooms_.store.export_rows(request->campaign_id(), request->format(), request->view(), sink));
+}
+
+grpc::Status Service::Report(grpc::ServerContext* context, const v1::CampaignRef* request,
+                             grpc::ServerWriter<v1::ExportChunk>* writer) {
+  const auto id = rooms_.store.resolve(request->campaign_id());  // "last" may be another a moment later
+  if (!id.ok()) return to_grpc(id.status());
+  const auto pairs = all_pair_figures(rooms_.store, *id);
+  if (!pairs.ok()) return to_grpc(pairs.status());
+  return to_grpc(report::write(rooms_.store, *id, {*pairs, {}, {}}, chunks_to(*context, *writer)));
 }
 
 grpc::Status Service::ListVariants(grpc::ServerContext*, const v1::ListVariantsRequest*,

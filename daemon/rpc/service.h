@@ -7,6 +7,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -41,6 +42,8 @@ class Service final : public v1::Hopyard::Service {
   grpc::Status Trials(grpc::ServerContext*, const v1::CampaignRef*, v1::TrialsResponse*) override;
   grpc::Status Export(grpc::ServerContext*, const v1::ExportRequest*,
                       grpc::ServerWriter<v1::ExportChunk>*) override;
+  grpc::Status Report(grpc::ServerContext*, const v1::CampaignRef*,
+                      grpc::ServerWriter<v1::ExportChunk>*) override;
   grpc::Status ListVariants(grpc::ServerContext*, const v1::ListVariantsRequest*,
                             v1::ListVariantsResponse*) override;
   grpc::Status BuildVariants(grpc::ServerContext*, const v1::BuildVariantsRequest*,
@@ -59,6 +62,9 @@ class Service final : public v1::Hopyard::Service {
   // One after another until one fails, which is told as an event too; stops when the client has gone.
   grpc::Status build_each(grpc::ServerContext& context, absl::StatusOr<std::vector<std::string>> names,
                           grpc::ServerWriter<v1::BuildEvent>& writer, const Build& build);
+  // A sink that sends what it is given; both must outlive it.
+  std::function<absl::Status(std::string_view)> chunks_to(const grpc::ServerContext& context,
+                                                          grpc::ServerWriter<v1::ExportChunk>& writer);
   bool over(const grpc::ServerContext& context) const { return closing_ || context.IsCancelled(); }
 
   Rooms rooms_;

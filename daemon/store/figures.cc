@@ -343,7 +343,7 @@ absl::StatusOr<std::vector<CellSamples>> read_samples(Connection& connection, co
   Statement select = connection.prepare(
       "SELECT cell.path, cell.workload, m.name, h.kernel_release, h.clock, h.execution, cell.case_name, "
       "t.block,"
-      " s.value_ns, s.cell_no, s.metric_no, s.host_no"
+      " s.value_ns, s.cell_no, s.metric_no, s.host_no, t.trial_id"
       " FROM campaign c JOIN cell USING (campaign_no) JOIN sample s USING (cell_no) JOIN metric m USING "
       "(metric_no)"
       " JOIN host h USING (host_no) JOIN trial t USING (trial_no)"
@@ -357,10 +357,11 @@ absl::StatusOr<std::vector<CellSamples>> read_samples(Connection& connection, co
     const std::tuple here(select.integer(9), select.integer(10), select.integer(11));
     if (all.empty() || here != current) {
       current = here;
-      all.push_back({key_of(select), select.text(6), {}, {}});
+      all.push_back({key_of(select), select.text(6), {}, {}, {}});
     }
     all.back().block.push_back(static_cast<uint32_t>(select.integer(7)));
     all.back().value_ns.push_back(select.real(8));
+    all.back().trial_id.push_back(select.text(12));
   }
   sort_samples<CellSamples>(all, campaign.campaign,
                             [](const CellSamples& s) -> const std::string& { return s.case_name; });

@@ -12,6 +12,7 @@
 #include "store/migrate.h"
 #include "store/phases.h"
 #include "store/pool.h"
+#include "store/report_rows.h"
 #include "store/seal.h"
 #include "store/sqlite.h"
 
@@ -267,6 +268,12 @@ absl::StatusOr<std::vector<v1::InteractionFigure>> Store::interactions(std::stri
                                                     read_campaign(connection, id));
                            return read_interactions(connection, campaign);
                          });
+}
+
+absl::StatusOr<ReportRows> Store::report_rows(std::string_view ref) const {
+  return parts_->read_of("read rows of a report", ref, [](Connection& connection, const std::string& id) {
+    return read_report_rows(connection, id);
+  });
 }
 
 absl::StatusOr<v1::CheckDatabaseResponse> Store::check() const {

@@ -82,7 +82,10 @@ struct CellSamples {
   std::string case_name;
   std::vector<uint32_t> block;
   std::vector<double> value_ns;
+  std::vector<std::string> trial_id;
 };
+
+struct ReportRows;  // store/report_rows.h
 
 // Takes one piece of an export; an error ends it and is returned as it is.
 using Sink = std::function<absl::Status(std::string_view)>;
@@ -169,6 +172,9 @@ class Store {
   // Of all pairs, those that were tested against a margin.
   absl::StatusOr<std::vector<v1::PairFigure>> equivalences(std::string_view ref) const;
   absl::StatusOr<std::vector<v1::InteractionFigure>> interactions(std::string_view ref) const;
+
+  // One state of all that a report shows beside pairs and single trials.
+  absl::StatusOr<ReportRows> report_rows(std::string_view ref) const;
 
   // ---- the file ----
 

@@ -21,6 +21,10 @@ code 2 "${hopyard[@]}"
 code 2 "${hopyard[@]}" frob
 code 2 "${hopyard[@]}" run "$place/no-such.yaml"
 code 2 "${hopyard[@]}" compare last --pair A
+for seed in -1 1e3 010 0x10 ""; do
+  code 2 "${hopyard[@]}" plan "$source_dir/scenarios/quick.yaml" --seed "$seed"
+  grep -q -- "--seed: .*expected a whole number" "$place/err" || fail "--seed $seed: $(cat "$place/err")"
+done
 code 0 "${hopyard[@]}" --help
 
 echo "== an invalid campaign: every problem with its place, nothing stored"
@@ -79,6 +83,8 @@ grep -q "holds\|HOLDS" "$place/out" || fail "show of a trial has no checks: $(ca
 code 0 "${hopyard[@]}" --json summary last
 grep -q '"metric": "complete_ns"' "$place/out" || fail "summary --json: $(head -c 600 "$place/out")"
 code 2 "${hopyard[@]}" compare last --pair A,nobody
+code 2 "${hopyard[@]}" compare last --pair A,A
+grep -q "two different cases" "$place/err" || fail "a case compared with itself: $(cat "$place/err")"
 code 1 "${hopyard[@]}" show 19700101
 code 0 "${hopyard[@]}" export last --view v_response --format csv
 expect "CSV lines" 3 "$(wc -l <"$place/out")"
@@ -87,7 +93,25 @@ expect "JSON lines" "$(query "SELECT COUNT(*) FROM v_tls_record")" "$(wc -l <"$p
 code 1 "${hopyard[@]}" export last --view v_tls_record -o "$place/records.jsonl"
 code 1 "${hopyard[@]}" export last --view sqlite_master
 code 0 "${hopyard[@]}" export last --format sqlite -o "$place/copy.db"
-expect "trials in the copy" 2 "$(sqlite3 "$place/copy.db" "SELECT COUNT(*) FROM v_trial WHERE verdict = 'passed'")"
+expect "trials in the copy" 2 "$(sqlite3 -readonly "$place/copy.db" "SELECT COUNT(*) FROM v_trial WHERE verdict = 'passed'")"
+expect "journal of the copy" delete "$(sqlite3 -readonly "$place/copy.db" "PRAGMA journal_mode")"
+[ ! -e "$place/copy.db-wal" ] && [ ! -e "$place/copy.db-shm" ] || fail "the copy has files beside it"
+code 1 "${hopyard[@]}" export nobody --format sqlite -o "$place/nobody.db"
+grep -q 'no campaign "nobody"' "$place/err" || fail "a copy for no campaign: $(cat "$place/err")"
+[ -z "$(find "$place" -maxdepth 1 -name 'nobody.db*')" ] || fail "something is left of a copy that failed"
+for view in $(query "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY 1"); do
+  code 0 "${hopyard[@]}" export last --view "$view"
+  lines=$(wc -l <"$place/out")
+  expect "JSON lines of $view" "$(query "SELECT COUNT(*) FROM $view")" "$lines"
+  code 0 "${hopyard[@]}" export last --view "$view" --format csv -o "$place/$view.csv"
+  expect "rows of $view.csv as another program reads them" "$lines" \
+    "$(sqlite3 :memory: ".import --csv $place/$view.csv t" "SELECT COUNT(*) FROM t")"
+done
+code 0 "${hopyard[@]}" report last -o "$place/report.html"
+grep -q "<h1>Does a campaign survive" "$place/report.html" || fail "a report without its question"
+code 1 "${hopyard[@]}" report last -o "$place/report.html"
+code 1 "${hopyard[@]}" report last -o "$place/no/such/folder/report.html"
+code 2 "${hopyard[@]}" report last
 code 0 "${hopyard[@]}" db check
 code 0 "${hopyard[@]}" variants show adaptive
 code 2 "${hopyard[@]}" variants show frob

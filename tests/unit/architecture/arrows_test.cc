@@ -32,10 +32,11 @@ const std::map<std::string, Rooms> kArrows = {
     {"stats", {}},
     {"store", {"base", "proto"}},
     {"verify", {"store", "base"}},
+    {"report", {"store", "base", "proto"}},
     {"variant", {"base"}},
     {"execute", {"base", "proto"}},
     {"run", {"plan", "variant", "execute", "store", "stats", "base", "proto"}},
-    {"rpc", {"run", "store", "stats", "verify", "base", "proto", "grpc"}},
+    {"rpc", {"run", "report", "store", "stats", "verify", "base", "proto", "grpc"}},
     {"main.cc", {"rpc", "run", "store", "variant", "base", "proto", "grpc"}},
     {"cli", {"base", "proto", "grpc"}},
 };

@@ -271,6 +271,41 @@ TEST_F(ServerTest, CompareSubtractsTheFirstCaseFromTheSecondWithinBlocks) {
   EXPECT_EQ(complete->kernel(), "6.1");
 }
 
+TEST_F(ServerTest, ACaseIsNotComparedWithItself) {
+  v1::CompareRequest request;
+  request.set_campaign_id(stored_campaign(2));
+  request.set_case_a("A");
+  request.set_case_b("A");
+  v1::CompareResponse response;
+  const auto status = stub_->Compare(&context_, request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("two different cases"));
+}
+
+TEST_F(ServerTest, ACopyOfTheDatabaseIsForACampaignThatIsInIt) {
+  v1::ExportRequest request;
+  request.set_campaign_id("nobody");
+  request.set_format(v1::SQLITE);
+  const auto reader = stub_->Export(&context_, request);
+  v1::ExportChunk chunk;
+  EXPECT_FALSE(reader->Read(&chunk));
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(ServerTest, ReportsStreamAPageWithThePairsOfAllCases) {
+  const std::string id = stored_campaign(4);
+  for (uint32_t i = 0; i < 4; ++i) record(id, i, 1'000'000 + i * 1'000);
+  v1::CampaignRef request;
+  request.set_campaign_id("last");
+  const auto reader = stub_->Report(&context_, request);
+  std::string page;
+  for (v1::ExportChunk chunk; reader->Read(&chunk);) page += chunk.data();
+  EXPECT_TRUE(reader->Finish().ok());
+  EXPECT_THAT(page, testing::StartsWith("<!doctype html>"));
+  EXPECT_THAT(page, testing::EndsWith("</html>\n"));
+  EXPECT_THAT(page, HasSubstr("B − A"));
+}
+
 TEST_F(ServerTest, ExportsStreamRowsAndAWholeDatabase) {
   const std::string id = stored_campaign(2);
   record(id, 0, 1'000'000);

@@ -56,6 +56,39 @@ TEST_F(Exports, OfCampaignViewsGiveThatCampaignOnly) {
   EXPECT_THAT(text, HasSubstr("\"overrides_json\":\"[\\\"repetitions=2\\\""));
 }
 
+TEST_F(Exports, GiveEveryViewRowForRow) {
+  v1::TrialResult filled;
+  fill(filled);
+  filled.set_trial_id(trial_id("c1", "A", "h1-128k", 0));
+  filled.set_verdict(v1::PASSED);
+  ASSERT_OK(store_->record_trial("c1", filled, guest_provenance()));
+  const auto views = query(path(), "SELECT name FROM sqlite_schema WHERE type = 'view'");
+  EXPECT_GE(views.size(), 20u);
+  for (const auto& view : views) {
+    const std::string wanted = query(path(), "SELECT COUNT(*) FROM " + view[0])[0][0];
+    const std::string json = rows(v1::JSONL, view[0]);
+    EXPECT_EQ(std::to_string(std::count(json.begin(), json.end(), '\n')), wanted) << view[0];
+    // Texts have line feeds of their own in CSV; rows end in CRLF.
+    const std::string csv = rows(v1::CSV, view[0]);
+    size_t lines = 0;
+    for (size_t at = csv.find("\r\n"); at != std::string::npos; at = csv.find("\r\n", at + 1)) ++lines;
+    EXPECT_EQ(std::to_string(lines - 1), wanted) << view[0];
+  }
+}
+
+TEST_F(Exports, KeepEveryDigitOf64Bits) {
+  v1::TrialResult result = h1_result(trial_id("c1", "A", "h1-128k", 0), 1);
+  result.set_started_ns(9223372036854775807);
+  v1::SocketSnapshot& snapshot = *result.add_sockets();
+  (*snapshot.mutable_values())["tcpi_bytes_acked"] = 9007199254740993;       // 2^53 + 1
+  (*snapshot.mutable_values())["tcpi_pacing_rate"] = 18446744073709551614u;  // does not fit SQLite's integers
+  ASSERT_OK(store_->record_trial("c1", result, guest_provenance()));
+  EXPECT_THAT(rows(v1::JSONL, "v_provenance"), HasSubstr("\"started_ns\":9223372036854775807,"));
+  EXPECT_THAT(rows(v1::JSONL, "v_socket_value"), HasSubstr("\"value\":9007199254740993}"));
+  EXPECT_THAT(rows(v1::JSONL, "v_socket_value"), HasSubstr("\"value\":\"18446744073709551614\"}"));
+  EXPECT_THAT(rows(v1::CSV, "v_socket_value"), HasSubstr(",9007199254740993\r\n"));
+}
+
 TEST_F(Exports, RefuseWhatIsNoViewAndEndWithTheSinksError) {
   const auto drop = [](std::string_view) { return absl::OkStatus(); };
   const absl::Status unknown = store_->export_rows("c1", v1::JSONL, "v_trial; DROP TABLE trial", drop);
