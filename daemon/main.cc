@@ -2,6 +2,7 @@
 // hopyardd: opens the database, starts the runner and the service, and waits for a reason to end. Everything
 // else is in the rooms.
 #include <fcntl.h>
+#include <grpc/support/log.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -13,16 +14,19 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "base/lock.h"
 #include "base/paths.h"
+#include "base/service_manager.h"
 #include "execute/order_file.h"
 #include "fmt/format.h"
 #include "rpc/figures.h"
 #include "rpc/server.h"
 #include "rpc/verification.h"
+#include "run/log_line.h"
 #include "run/machine.h"
 #include "run/runner.h"
 #include "run/tool_version.h"
@@ -49,8 +53,37 @@ struct Arguments {
   std::string socket;
   std::string db;
   std::string log_level = "info";
+  std::string log_format = "text";
   bool exit_when_idle = false;
+  rpc::TlsOptions tls;  // without an address: no TCP
 };
+
+// Every line is fields, so that a collector finds campaign and trial in it; set up once, before any thread.
+bool log_as_json = false;
+
+void note(spdlog::level::level_enum level, const run::LogFields& fields) {
+  if (spdlog::should_log(level))
+    spdlog::log(level, "{}", log_as_json ? run::as_json(fields) : run::as_text(fields));
+}
+
+void note_event(const std::string& campaign, const v1::CampaignEvent& event) {
+  const auto level = event.has_started()       ? spdlog::level::debug
+                     : run::is_bad_news(event) ? spdlog::level::warn
+                                               : spdlog::level::info;
+  note(level, run::log_fields(campaign, event));
+}
+
+void set_up_log(const Arguments& arguments) {
+  log_as_json = arguments.log_format == "json";
+  // A client that was refused is gRPC's to tell.
+  ::gpr_set_log_function([](gpr_log_func_args* said) {
+    const auto level = said->severity == GPR_LOG_SEVERITY_ERROR ? spdlog::level::warn : spdlog::level::debug;
+    note(level, {{"event", "grpc"}, {"message", said->message}});
+  });
+  spdlog::set_default_logger(spdlog::stderr_logger_mt("hopyardd"));
+  spdlog::set_level(spdlog::level::from_str(arguments.log_level == "warn" ? "warning" : arguments.log_level));
+  if (log_as_json) spdlog::set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l","pid":%P,%v})");
+}
 
 // Wakes the main thread from any other.
 class Bell {
@@ -120,25 +153,34 @@ absl::Status start(Daemon& daemon, const Arguments& arguments, const Bell& bell)
           [&store = *daemon.store](const std::string& id, const std::function<bool()>& stopped) {
             return rpc::verify_at_end(store, id, stopped);
           },
+      .on_event = note_event,
       .on_idle = [&bell] { bell.ring(); }};
   HOPYARD_ASSIGN_OR_RETURN(
       daemon.runner, run::Runner::start(*daemon.store, *daemon.workshop, daemon.machine, std::move(options)));
   const rpc::Rooms rooms{*daemon.store, *daemon.runner, *daemon.workshop, daemon.machine};
-  HOPYARD_ASSIGN_OR_RETURN(daemon.server, rpc::Server::start({.path = arguments.socket}, rooms));
+  std::optional<rpc::TlsOptions> tls;
+  if (!arguments.tls.address.empty()) tls = arguments.tls;
+  HOPYARD_ASSIGN_OR_RETURN(daemon.server, rpc::Server::start({.path = arguments.socket}, rooms, tls));
   return absl::OkStatus();
 }
 
 // Until a signal comes, or nothing runs and whoever holds the other end of standard input has gone.
 void wait_for_end(const Daemon& daemon, const Arguments& arguments, int signals, const Bell& bell) {
   bool leased = arguments.exit_when_idle;
+  const auto watchdog = base::watchdog_patience();
   while (true) {
+    // The runner's lock is asked for first: a daemon that hangs there is not alive.
+    const bool idle = daemon.runner->idle();
+    if (watchdog) base::tell_service_manager("WATCHDOG=1");
     pollfd fds[] = {{signals, POLLIN, 0}, {bell.fd(), POLLIN, 0}, {leased ? STDIN_FILENO : -1, POLLIN, 0}};
-    const bool may_end = arguments.exit_when_idle && !leased && daemon.runner->idle();
-    const auto patience = may_end && daemon.server->connections() > 0 ? kLookAtClients : -1ms;
-    if (may_end && patience < 0ms) {
-      spdlog::info("nothing runs and nobody asks: ending");
+    const bool may_end = arguments.exit_when_idle && !leased && idle;
+    if (may_end && daemon.server->connections() == 0) {
+      note(spdlog::level::info, {{"event", "idle"}, {"message", "nothing runs and nobody asks: ending"}});
       return;
     }
+    auto patience = may_end ? kLookAtClients : -1ms;
+    if (watchdog && patience < 0ms)
+      patience = std::max(std::chrono::duration_cast<std::chrono::milliseconds>(*watchdog / 3), 1ms);
     if (::poll(fds, 3, static_cast<int>(patience.count())) < 0) continue;
     if (fds[0].revents != 0 && take_signal(signals) != 0) return;
     if (fds[1].revents != 0) bell.silence();
@@ -149,7 +191,8 @@ void wait_for_end(const Daemon& daemon, const Arguments& arguments, int signals,
 // A trial in flight may end; a second signal ends it at once.
 void drain(run::Runner& runner, int signals) {
   if (runner.idle()) return;
-  spdlog::info("draining: the trial in flight may end, the rest waits for the next start");
+  note(spdlog::level::info, {{"event", "draining"},
+                             {"message", "the trial in flight may end, the rest waits for the next start"}});
   const Bell done;
   std::thread drainer([&] {
     runner.drain(kDrainPatience);
@@ -164,7 +207,7 @@ void drain(run::Runner& runner, int signals) {
 
 int fail(const absl::Status& status) {
   const std::string message(status.message());
-  spdlog::error("{}", message);
+  note(spdlog::level::err, {{"event", "failed"}, {"message", message}});
   // Whoever started us reads why from standard output.
   fmt::print("{}\n", message);
   return absl::IsUnavailable(status) ? 69 : 1;
@@ -177,18 +220,37 @@ int serve(const Arguments& arguments) {
   const Bell bell;
   Daemon daemon{.lock = *std::move(lock)};
   if (const auto status = start(daemon, arguments, bell); !status.ok()) return fail(status);
-  spdlog::info("listening on {}, database {}", arguments.socket, arguments.db);
+  note(spdlog::level::info,
+       {{"event", "listening"}, {"socket", arguments.socket}, {"database", arguments.db}});
+  if (daemon.server->tls_port() != 0)
+    note(spdlog::level::info, {{"event", "listening"},
+                               {"address", arguments.tls.address},
+                               {"port", fmt::format("{}", daemon.server->tls_port())}});
   fmt::print("listening on {}\n", arguments.socket);
   std::fflush(stdout);
+  base::tell_service_manager("READY=1");
   wait_for_end(daemon, arguments, signals.get(), bell);
+  base::tell_service_manager("STOPPING=1");
   drain(*daemon.runner, signals.get());
   daemon.server.reset();  // before the runner, which it speaks for
   daemon.runner.reset();
   daemon.store.reset();
-  spdlog::info("ended");
+  note(spdlog::level::info, {{"event", "stopped"}});
   // gRPC's threads are still there: nothing static may be destroyed under them.
   std::fflush(nullptr);
   std::quick_exit(0);
+}
+
+void add_tls(CLI::App& app, rpc::TlsOptions& tls) {
+  auto* address = app.add_option("--tls-listen", tls.address,
+                                 "listen on TCP as well, host:port, for clients with a certificate");
+  const auto add_file = [&](const char* name, std::string& file, const char* help) {
+    auto* option = app.add_option(name, file, help)->type_name("FILE")->needs(address);
+    address->needs(option);
+  };
+  add_file("--tls-certificate", tls.certificate_file, "the server's certificate with its chain, PEM");
+  add_file("--tls-key", tls.key_file, "its key, PEM");
+  add_file("--tls-client-ca", tls.client_ca_file, "certificates of who signs clients, PEM");
 }
 
 int main_of(int argc, char** argv) {
@@ -200,6 +262,10 @@ int main_of(int argc, char** argv) {
   app.add_option("--log-level", arguments.log_level, "what to log on standard error")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
       ->capture_default_str();
+  app.add_option("--log-format", arguments.log_format, "key=value text, or JSON, an object a line")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  add_tls(app, arguments.tls);
   app.add_flag("--exit-when-idle", arguments.exit_when_idle,
                "end once standard input is at its end, no campaign is left to run and nobody asks");
   CLI11_PARSE(app, argc, argv);
@@ -208,8 +274,7 @@ int main_of(int argc, char** argv) {
   arguments.db = std::filesystem::weakly_canonical(std::filesystem::absolute(arguments.db));
   if (arguments.socket.empty()) arguments.socket = base::default_socket(arguments.db);
   arguments.socket = std::filesystem::absolute(arguments.socket).lexically_normal();
-  spdlog::set_default_logger(spdlog::stderr_logger_mt("hopyardd"));
-  spdlog::set_level(spdlog::level::from_str(arguments.log_level == "warn" ? "warning" : arguments.log_level));
+  set_up_log(arguments);
   return serve(arguments);
 }
 

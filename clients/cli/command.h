@@ -24,6 +24,11 @@ struct Options {
   std::string db;      // absolute
   std::string socket;  // given by the user, or the database's own
   bool socket_given = false;
+  // A daemon elsewhere, over TCP with mutual TLS; without an address: the local one.
+  std::string connect;          // "host:port"
+  std::string tls_certificate;  // ours, and the three files as PEM
+  std::string tls_key;
+  std::string tls_ca;  // who signs the daemon's
 };
 
 struct CampaignOptions {
@@ -91,5 +96,6 @@ int kernels_list(const Options& options);
 int kernels_build(const Options& options, const std::vector<std::string>& names);
 int kernels_show(const Options& options, const std::string& name);
 int db_check(const Options& options);
+int metrics(const Options& options);
 
 }  // namespace hopyard::cli

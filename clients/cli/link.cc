@@ -49,14 +49,14 @@ bool listens(const std::string& path) {
 }
 
 // Nothing if the daemon does not speak: one that is ending may still accept.
-std::unique_ptr<v1::Hopyard::Stub> connect_to(const std::string& path) {
+std::unique_ptr<v1::Hopyard::Stub> connect_to(const std::string& target,
+                                              const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
   // Kept up until the end of the program: its shut-down can wait ten seconds for a poller (gRPC 1.51).
   static const bool kept = (grpc_init(), true);
   (void)kept;
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);  // the daemon bounds its answers
-  const auto channel =
-      grpc::CreateCustomChannel("unix:" + path, grpc::InsecureChannelCredentials(), arguments);
+  const auto channel = grpc::CreateCustomChannel(target, credentials, arguments);
   if (!channel->WaitForConnected(std::chrono::system_clock::now() + kSpeakPatience)) return nullptr;
   return v1::Hopyard::NewStub(channel);
 }
@@ -149,7 +149,21 @@ void print_problems(const v1::Problems& problems) {
 
 }  // namespace
 
+absl::StatusOr<Link> Link::open_elsewhere(const Options& options) {
+  grpc::SslCredentialsOptions tls;
+  HOPYARD_ASSIGN_OR_RETURN(tls.pem_root_certs, base::read_file(options.tls_ca));
+  HOPYARD_ASSIGN_OR_RETURN(tls.pem_private_key, base::read_file(options.tls_key));
+  HOPYARD_ASSIGN_OR_RETURN(tls.pem_cert_chain, base::read_file(options.tls_certificate));
+  Link link;
+  link.stub_ = connect_to(options.connect, grpc::SslCredentials(tls));
+  if (link.stub_ != nullptr) return link;
+  return absl::UnavailableError(
+      fmt::format("connect: {}: no daemon that knows our certificate, and whose we know, answers there",
+                  options.connect));
+}
+
 absl::StatusOr<Link> Link::open(const Options& options, WithoutDaemon without) {
+  if (!options.connect.empty()) return open_elsewhere(options);
   const bool may_start = without == WithoutDaemon::kStart ||
                          (without == WithoutDaemon::kStartUnlessNamed && !options.socket_given);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -162,7 +176,7 @@ absl::StatusOr<Link> Link::open(const Options& options, WithoutDaemon without) {
       const absl::Status started = link.start_private(options);
       if (!started.ok()) return absl::UnavailableError(started.message());
     }
-    link.stub_ = connect_to(options.socket);
+    link.stub_ = connect_to("unix:" + options.socket, grpc::InsecureChannelCredentials());
     if (link.stub_ != nullptr) return link;
   }
   struct stat info {};
@@ -220,6 +234,7 @@ std::string same_daemon(const Options& options) {
   std::string text;
   if (options.db != base::default_database()) text += " --db " + options.db;
   if (options.socket_given) text += " --socket " + options.socket;
+  if (!options.connect.empty()) text = " --connect " + options.connect;
   return text;
 }
 

@@ -37,6 +37,7 @@ class Link {
 
  private:
   Link() = default;
+  static absl::StatusOr<Link> open_elsewhere(const Options& options);
   absl::Status start_private(const Options& options);
   std::unique_ptr<v1::Hopyard::Stub> stub_;
   base::Fd lease_;  // standard input of a private daemon

@@ -189,4 +189,15 @@ int db_check(const Options& options) {
   return response.problems().empty() ? kDone : kFailed;
 }
 
+int metrics(const Options& options) {
+  auto link =
+      Link::open(options, WithoutDaemon::kFail);  // a daemon started for it would have nothing to tell
+  if (!link.ok()) return report(link.status());
+  v1::MetricsResponse response;
+  grpc::ClientContext context;
+  if (const auto result = link->stub().Metrics(&context, {}, &response); !result.ok()) return report(result);
+  fmt::print("{}", options.json ? json(response) : response.text());
+  return kDone;
+}
+
 }  // namespace hopyard::cli

@@ -38,8 +38,20 @@ void add_global(CLI::App& app, Invocation& in) {
   app.add_flag("--json", in.options.json, "proto JSON on standard output; JSON lines for streams");
   app.add_option("--db", in.options.db, "the database; default: $XDG_STATE_HOME/hopyard/hopyard.db")
       ->type_name("PATH");
-  app.add_option("--socket", in.options.socket, "the daemon's socket; default: the database's own")
-      ->type_name("PATH");
+  auto* socket =
+      app.add_option("--socket", in.options.socket, "the daemon's socket; default: the database's own")
+          ->type_name("PATH");
+  auto* connect = app.add_option("--connect", in.options.connect, "a daemon elsewhere, over mutual TLS")
+                      ->type_name("HOST:PORT")
+                      ->envname("HOPYARD_CONNECT")
+                      ->excludes(socket);
+  const auto add_file = [&](const char* name, const char* variable, std::string& file, const char* help) {
+    connect->needs(app.add_option(name, file, help)->type_name("FILE")->envname(variable)->needs(connect));
+  };
+  add_file("--tls-certificate", "HOPYARD_TLS_CERTIFICATE", in.options.tls_certificate,
+           "our certificate, PEM, for --connect");
+  add_file("--tls-key", "HOPYARD_TLS_KEY", in.options.tls_key, "its key, PEM");
+  add_file("--tls-ca", "HOPYARD_TLS_CA", in.options.tls_ca, "who signs the daemon's certificate, PEM");
 }
 
 // CLI11 takes -1 for 2^64 - 1 and 010 for eight.
@@ -198,6 +210,8 @@ void add_machine_commands(CLI::App& app, Invocation& in) {
   CLI::App* db = app.add_subcommand("db", "the database");
   db->require_subcommand(1)->fallthrough();
   add_command(*db, in, "check", "whether the database is sound", [&in] { return db_check(in.options); });
+  add_command(app, in, "metrics", "the daemon's counters in Prometheus' text format",
+              [&in] { return metrics(in.options); });
 }
 
 void settle(Options& options) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,7 +50,7 @@ struct KernelNeeds {
 
 // The host's kernel and Debian's guest, in this order, whether usable or not. Really probes: the host by
 // making what trials need in namespaces that are gone afterwards (about 50 ms), the guest by its files.
-// Errors: the worker program is missing or does not answer.
+// Errors: the worker program is missing or does not answer; UNAVAILABLE: it was killed.
 absl::StatusOr<std::vector<KernelOption>> list_kernels();
 
 // The first of list_kernels() and then `built` that can serve: "auto" prefers the host's. INVALID_ARGUMENT
@@ -67,15 +68,18 @@ struct SessionEnd {
 // it does not matter which thread starts a session or ends meanwhile. One thread at a time, but for cancel().
 class WorkerSession {
  public:
-  // Returns once the worker has said Hello. Errors carry the end of its log.
+  // Returns once the worker has said Hello. Errors carry the end of its log. Once `stop` is requested the
+  // wait for Hello ends at once.
   static absl::StatusOr<std::unique_ptr<WorkerSession>> start(const KernelOption& kernel,
-                                                              base::Deadline deadline);
+                                                              base::Deadline deadline,
+                                                              std::stop_token stop = {});
   // In a guest whose clock is virtual: it skips whatever time is waited, so the guest has its one message
   // before it boots and nothing is to be sent. All random numbers of the guest come from `seed`. The kernel
   // must have a virtual clock.
   static absl::StatusOr<std::unique_ptr<WorkerSession>> start_virtual(const KernelOption& kernel,
                                                                       const v1::ToWorker& message,
-                                                                      uint64_t seed, base::Deadline deadline);
+                                                                      uint64_t seed, base::Deadline deadline,
+                                                                      std::stop_token stop = {});
   WorkerSession(const WorkerSession&) = delete;
   WorkerSession& operator=(const WorkerSession&) = delete;
   ~WorkerSession();
@@ -104,7 +108,8 @@ class WorkerSession {
   using Starter = std::function<absl::StatusOr<base::Child>(const std::string& worker, const Ends& ends)>;
   static absl::StatusOr<std::unique_ptr<WorkerSession>> start_with(const KernelOption& kernel,
                                                                    const Starter& starter,
-                                                                   base::Deadline deadline);
+                                                                   base::Deadline deadline,
+                                                                   std::stop_token stop);
   absl::Status await_hello(base::Deadline deadline);
   absl::Status await_bytes(base::Deadline deadline) const;
   std::string log_tail() const;

@@ -23,6 +23,10 @@ absl::StatusOr<v1::HostProbe> probe_host() {
   HOPYARD_ASSIGN_OR_RETURN(const std::string worker, worker_program());
   HOPYARD_ASSIGN_OR_RETURN(const base::CommandOutput done,
                            base::run_command({.argv = {worker, "--probe"}}, std::chrono::seconds(20)));
+  // Killed, it tells nothing of this machine.
+  constexpr int kKilled = 128;  // and the signal, as its guard says it
+  if (done.exit.signal != 0 || done.exit.exit_code > kKilled)
+    return absl::UnavailableError(fmt::format("probe host: {}: {}", worker, done.exit.describe()));
   v1::HostProbe probe;
   if (!done.exit.clean() || !google::protobuf::TextFormat::ParseFromString(done.output, &probe)) {
     return absl::InternalError(

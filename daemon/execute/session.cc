@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starting, talking to and ending one worker.
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -22,6 +23,8 @@ using base::Fd;
 
 // Killing all of a guest takes the kernel a few ms; this is for a machine under load.
 constexpr std::chrono::seconds kEndGrace{10};
+// A worker reads its job as soon as it has said Hello.
+constexpr std::chrono::seconds kTakeGrace{30};
 constexpr off_t kLogTailBytes = 4096;
 
 // When the first second of every virtual clock begins: any moment would do, as long as it is always the same.
@@ -93,7 +96,9 @@ WorkerSession::WorkerSession(base::Child guard, Fd to_worker, Fd from_worker, Fd
     : guard_(std::move(guard)),
       to_worker_(std::move(to_worker)),
       from_worker_(std::move(from_worker)),
-      log_(std::move(log)) {}
+      log_(std::move(log)) {
+  ::fcntl(to_worker_.get(), F_SETFL, O_NONBLOCK);  // a worker that reads nothing must not hold us
+}
 
 WorkerSession::~WorkerSession() {
   // The guard ends the others first and then itself; killed outright it would leave that to the kernel, which
@@ -103,18 +108,20 @@ WorkerSession::~WorkerSession() {
 }
 
 absl::StatusOr<std::unique_ptr<WorkerSession>> WorkerSession::start(const KernelOption& kernel,
-                                                                    base::Deadline deadline) {
+                                                                    base::Deadline deadline,
+                                                                    std::stop_token stop) {
   const auto starter = [&kernel](const std::string& worker, const Ends& ends) {
     return kernel.program.empty() ? start_on_host(worker, ends)
                                   : start_guest(guest_spec(kernel, worker, ends));
   };
-  return start_with(kernel, starter, deadline);
+  return start_with(kernel, starter, deadline, std::move(stop));
 }
 
 absl::StatusOr<std::unique_ptr<WorkerSession>> WorkerSession::start_virtual(const KernelOption& kernel,
                                                                             const v1::ToWorker& message,
                                                                             uint64_t seed,
-                                                                            base::Deadline deadline) {
+                                                                            base::Deadline deadline,
+                                                                            std::stop_token stop) {
   HOPYARD_ASSIGN_OR_RETURN(const OrderFile order, OrderFile::make(message.SerializeAsString()));
   const auto starter = [&](const std::string& worker, const Ends& ends) {
     GuestSpec spec = guest_spec(kernel, worker, ends);
@@ -122,12 +129,14 @@ absl::StatusOr<std::unique_ptr<WorkerSession>> WorkerSession::start_virtual(cons
     for (auto& option : virtual_clock_options(seed)) spec.kernel_options.push_back(std::move(option));
     return start_guest(spec);
   };
-  return start_with(kernel, starter, deadline);  // the guest has read its order when it says Hello
+  return start_with(kernel, starter, deadline,
+                    std::move(stop));  // the guest has read its order when it says Hello
 }
 
 absl::StatusOr<std::unique_ptr<WorkerSession>> WorkerSession::start_with(const KernelOption& kernel,
                                                                          const Starter& starter,
-                                                                         base::Deadline deadline) {
+                                                                         base::Deadline deadline,
+                                                                         std::stop_token stop) {
   HOPYARD_ASSIGN_OR_RETURN(const std::string worker, worker_program());
   HOPYARD_ASSIGN_OR_RETURN(base::Pipe down, base::make_pipe());
   HOPYARD_ASSIGN_OR_RETURN(base::Pipe up, base::make_pipe());
@@ -138,7 +147,10 @@ absl::StatusOr<std::unique_ptr<WorkerSession>> WorkerSession::start_with(const K
   std::unique_ptr<WorkerSession> session(
       new WorkerSession(std::move(guard), std::move(down.write), std::move(up.read), std::move(log)));
   up.write.reset();  // so that the worker's end is seen
-  const absl::Status greeted = session->await_hello(deadline);
+  const absl::Status greeted = [&] {
+    const std::stop_callback cancel(stop, [&session] { (void)session->cancel(); });
+    return session->await_hello(deadline);
+  }();
   if (greeted.ok()) return session;
   session->to_worker_.reset();
   (void)session->guard_.wait(kEndGrace);
@@ -156,7 +168,8 @@ absl::Status WorkerSession::await_hello(base::Deadline deadline) {
 
 absl::Status WorkerSession::send(const v1::ToWorker& message) {
   const WithoutSigpipe guarded;
-  const absl::Status sent = base::write_frame(to_worker_.get(), message.SerializeAsString());
+  const absl::Status sent =
+      base::write_frame(to_worker_.get(), message.SerializeAsString(), base::Deadline(kTakeGrace));
   return sent.ok() || absl::IsInvalidArgument(sent) ? sent : ended(sent);
 }
 

@@ -12,6 +12,8 @@
 #include <mutex>
 #include <vector>
 
+#include "base/fd.h"
+#include "fmt/format.h"
 #include "rpc/service.h"
 
 namespace hopyard::rpc {
@@ -29,7 +31,38 @@ void keep_library_up() {
   (void)kept;
 }
 
-std::unique_ptr<grpc::Server> build_server(Service& service) {
+struct Pem {
+  std::string certificate;
+  std::string key;
+  std::string client_ca;
+};
+
+absl::StatusOr<std::string> read_pem(const std::string& path, std::string_view kind) {
+  constexpr size_t kLimitBytes = 1 << 20;
+  HOPYARD_ASSIGN_OR_RETURN(std::string text, base::read_file(path, kLimitBytes));
+  const std::string mark = fmt::format("{}-----", kind);
+  if (text.find("-----BEGIN ") != std::string::npos && text.find(mark) != std::string::npos) return text;
+  return absl::InvalidArgumentError(fmt::format("read {}: {}: no PEM of that kind in it", kind, path));
+}
+
+absl::StatusOr<Pem> read_all(const TlsOptions& tls) {
+  Pem pem;
+  HOPYARD_ASSIGN_OR_RETURN(pem.certificate, read_pem(tls.certificate_file, "CERTIFICATE"));
+  HOPYARD_ASSIGN_OR_RETURN(pem.key, read_pem(tls.key_file, "PRIVATE KEY"));
+  HOPYARD_ASSIGN_OR_RETURN(pem.client_ca, read_pem(tls.client_ca_file, "CERTIFICATE"));
+  return pem;
+}
+
+// A client without a certificate of that authority does not get as far as a call.
+std::shared_ptr<grpc::ServerCredentials> credentials_of(const Pem& pem) {
+  grpc::SslServerCredentialsOptions options(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  options.pem_root_certs = pem.client_ca;
+  options.pem_key_cert_pairs.push_back({pem.key, pem.certificate});
+  return grpc::SslServerCredentials(options);
+}
+
+std::unique_ptr<grpc::Server> build_server(Service& service, const std::string& address,
+                                           const std::optional<Pem>& pem, int& port) {
   keep_library_up();
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
@@ -41,6 +74,9 @@ std::unique_ptr<grpc::Server> build_server(Service& service) {
       .SetMaxSendMessageSize(kLargestAnswerBytes)
       .SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 2)
       .RegisterService(&service);
+  // Else another process of this user could listen there as well, and get some of the clients.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  if (pem) builder.AddListeningPort(address, credentials_of(*pem), &port);
   return builder.BuildAndStart();
 }
 
@@ -75,20 +111,33 @@ class Peers {
 }  // namespace
 
 struct Server::Parts {
-  Parts(const Rooms& rooms, std::unique_ptr<Listener> listening)
-      : service(rooms), listener(std::move(listening)), server(build_server(service)) {}
+  Parts(const Rooms& rooms, std::unique_ptr<Listener> listening, const std::string& address,
+        const std::optional<Pem>& pem)
+      : service(rooms),
+        listener(std::move(listening)),
+        server(build_server(service, address, pem, tls_port)) {}
 
   Service service;
   Peers peers;
   std::unique_ptr<Listener> listener;
+  int tls_port = 0;
   std::unique_ptr<grpc::Server> server;
 };
 
 Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
-absl::StatusOr<std::unique_ptr<Server>> Server::start(const ListenerOptions& options, const Rooms& rooms) {
+absl::StatusOr<std::unique_ptr<Server>> Server::start(const ListenerOptions& options, const Rooms& rooms,
+                                                      const std::optional<TlsOptions>& tls) {
+  std::optional<Pem> pem;
+  if (tls) {
+    HOPYARD_ASSIGN_OR_RETURN(pem, read_all(*tls));
+  }
   HOPYARD_ASSIGN_OR_RETURN(auto listener, Listener::bind(options));
-  auto parts = std::make_unique<Parts>(rooms, std::move(listener));
+  auto parts = std::make_unique<Parts>(rooms, std::move(listener), tls ? tls->address : "", pem);
+  if (tls && parts->tls_port == 0)
+    return absl::UnavailableError(
+        fmt::format("listen: {}: not to be had, or {} and {} do not belong together", tls->address,
+                    tls->certificate_file, tls->key_file));
   if (parts->server == nullptr) return absl::InternalError("start gRPC server: it gives no reason");
   parts->listener->serve([raw = parts.get()](base::Fd connection) {
     raw->peers.add(connection.get());
@@ -104,6 +153,8 @@ Server::~Server() {
   parts_->server->Shutdown(std::chrono::system_clock::now() + kGrace);
   parts_->server->Wait();
 }
+
+int Server::tls_port() const { return parts_->tls_port; }
 
 size_t Server::connections() { return parts_->peers.count(); }
 

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "base/status.h"
 #include "rpc/listener.h"
@@ -28,17 +30,29 @@ struct Rooms {
   const run::Machine& machine;
 };
 
+// TCP, beside the Unix-domain socket, for clients whose certificate the authority signed, and for no others.
+struct TlsOptions {
+  std::string address;           // "host:port"; port 0: any
+  std::string certificate_file;  // the server's, PEM, with the chain behind it
+  std::string key_file;          // PEM
+  std::string client_ca_file;    // who signs clients, PEM
+};
+
 class Server {
  public:
-  // Errors as Listener::bind. `on_quiet` is called, on any thread, whenever the last call in flight has
-  // ended.
-  static absl::StatusOr<std::unique_ptr<Server>> start(const ListenerOptions& listener, const Rooms& rooms);
+  // Errors as Listener::bind. With `tls` also: UNAVAILABLE if the address cannot be listened on, what reading
+  // a file said, INVALID_ARGUMENT for one that holds nothing of its kind.
+  static absl::StatusOr<std::unique_ptr<Server>> start(const ListenerOptions& listener, const Rooms& rooms,
+                                                       const std::optional<TlsOptions>& tls = {});
   // Ends calls in flight.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Clients that are connected now. Counted when asked: nothing tells us when gRPC closes one.
+  // Where TCP clients are served; 0: nowhere.
+  int tls_port() const;
+  // Clients that are connected now over the Unix-domain socket. Counted when asked: nothing tells us when
+  // gRPC closes one.
   size_t connections();
 
  private:

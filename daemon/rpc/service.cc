@@ -10,6 +10,7 @@
 #include "report/report.h"
 #include "rpc/figures.h"
 #include "rpc/full_status.h"
+#include "rpc/metrics.h"
 #include "rpc/translate.h"
 #include "rpc/verification.h"
 #include "run/machine.h"
@@ -102,11 +103,15 @@ grpc::Status Service::Submit(grpc::ServerContext*, const v1::SubmitRequest* requ
 
 grpc::Status Service::Get(grpc::ServerContext*, const v1::CampaignRef* request,
                           v1::CampaignStatus* response) {
-  return give(full_status(rooms_.store, request->campaign_id()), *response);
+  auto status = give(full_status(rooms_.store, request->campaign_id()), *response);
+  if (status.ok()) rooms_.runner.amend(*response);
+  return status;
 }
 
 grpc::Status Service::List(grpc::ServerContext*, const v1::ListRequest*, v1::ListResponse* response) {
-  return give_all(full_statuses(rooms_.store), response->mutable_campaigns());
+  auto status = give_all(full_statuses(rooms_.store), response->mutable_campaigns());
+  for (auto& campaign : *response->mutable_campaigns()) rooms_.runner.amend(campaign);
+  return status;
 }
 
 grpc::Status Service::Watch(grpc::ServerContext* context, const v1::CampaignRef* request,
@@ -118,6 +123,7 @@ grpc::Status Service::Watch(grpc::ServerContext* context, const v1::CampaignRef*
   if (auto status = give(rooms_.store.status(request->campaign_id()), *present.mutable_status());
       !status.ok())
     return status;
+  rooms_.runner.amend(*present.mutable_status());
   bool open = writer->Write(present);
   while (open && (*watcher)->ending() == run::Watcher::Ending::kOpen) {
     if (const auto event = (*watcher)->next(kLook)) open = writer->Write(*event);
@@ -154,7 +160,9 @@ grpc::Status Service::Extend(grpc::ServerContext*, const v1::ExtendRequest* requ
 
 grpc::Status Service::Summary(grpc::ServerContext*, const v1::CampaignRef* request,
                               v1::SummaryResponse* response) {
-  return give(summarise(rooms_.store, request->campaign_id()), *response);
+  auto status = give(summarise(rooms_.store, request->campaign_id()), *response);
+  if (status.ok()) rooms_.runner.amend(*response->mutable_status());
+  return status;
 }
 
 grpc::Status Service::Diagnostics(grpc::ServerContext*, const v1::CampaignRef* request,
@@ -291,7 +299,7 @@ grpc::Status Service::ListKernels(grpc::ServerContext*, const v1::ListKernelsReq
 }
 
 grpc::Status Service::Doctor(grpc::ServerContext*, const v1::DoctorRequest*, v1::DoctorResponse* response) {
-  const auto findings = rooms_.machine.findings();
+  const auto findings = rooms_.machine.findings(rooms_.store.path());
   response->mutable_findings()->Assign(findings.begin(), findings.end());
   return grpc::Status::OK;
 }
@@ -299,6 +307,14 @@ grpc::Status Service::Doctor(grpc::ServerContext*, const v1::DoctorRequest*, v1:
 grpc::Status Service::CheckDatabase(grpc::ServerContext*, const v1::CheckDatabaseRequest*,
                                     v1::CheckDatabaseResponse* response) {
   return give(rooms_.store.check(), *response);
+}
+
+grpc::Status Service::Metrics(grpc::ServerContext*, const v1::MetricsRequest*,
+                              v1::MetricsResponse* response) {
+  const auto campaigns = rooms_.store.list();
+  if (!campaigns.ok()) return to_grpc(campaigns.status());
+  response->set_text(metrics_text(*campaigns, process_figures(rooms_.store.path())));
+  return grpc::Status::OK;
 }
 
 }  // namespace hopyard::rpc

@@ -55,6 +55,7 @@ class Service final : public v1::Hopyard::Service {
   grpc::Status Doctor(grpc::ServerContext*, const v1::DoctorRequest*, v1::DoctorResponse*) override;
   grpc::Status CheckDatabase(grpc::ServerContext*, const v1::CheckDatabaseRequest*,
                              v1::CheckDatabaseResponse*) override;
+  grpc::Status Metrics(grpc::ServerContext*, const v1::MetricsRequest*, v1::MetricsResponse*) override;
 
  private:
   using EventSink = std::function<void(const v1::BuildEvent&)>;

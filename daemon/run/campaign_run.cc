@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "fmt/format.h"
+#include "run/room.h"
 
 namespace hopyard::run {
 namespace {
@@ -37,6 +38,11 @@ std::string words(const v1::BuildEvent& event) {
   return fmt::format("variant {}: {}: {}", event.variant(), event.step(), event.message());
 }
 
+// Of the machine, not of what was asked: a probe or a gate was killed or was not done in time.
+bool is_fault(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+}
+
 Ending ending_of(v1::CampaignState state, const absl::Status& why) {
   return {state, base::printable(std::string(why.message()))};
 }
@@ -60,7 +66,7 @@ std::optional<Ending> CampaignRun::run(std::stop_token stop) {
   const std::stop_callback stop_too(stop, [this] { stop_preparing_.request_stop(); });
   const absl::Status prepared = prepare(needs, stop_preparing_.get_token());
   if (stop.stop_requested() || pool_->closed()) return std::nullopt;
-  if (!prepared.ok()) return ending_of(v1::ABORTED, prepared);
+  if (!prepared.ok()) return ending_of(is_fault(prepared) ? v1::INTERRUPTED : v1::ABORTED, prepared);
   if (const auto status = set_state(v1::RUNNING); !status.ok()) return ending_of(v1::INTERRUPTED, status);
   const absl::Status ran = run_lanes(needs, stop);
   if (stop.stop_requested()) return std::nullopt;
@@ -122,7 +128,21 @@ absl::Status CampaignRun::prepare(const Needs& needs, std::stop_token stop) {
   const auto tell = [this](const v1::BuildEvent& event) { recorder_->log(words(event)); };
   for (const auto& name : needs.variants) {
     HOPYARD_ASSIGN_OR_RETURN(ReadyVariant ready, workshop_.make_ready(name, tell, stop));
+    HOPYARD_RETURN_IF_ERROR(check_same_build(ready.build));
     recorder_->add_variant(name, std::move(ready));
+  }
+  return absl::OkStatus();
+}
+
+// What was measured with two builds under one name is no one cell's.
+absl::Status CampaignRun::check_same_build(const v1::ServerBuild& build) const {
+  HOPYARD_ASSIGN_OR_RETURN(const auto earlier, store_.builds(id_));
+  for (const auto& [variant, sha256] : earlier) {
+    if (variant != build.variant() || sha256 == build.sha256()) continue;
+    return absl::FailedPreconditionError(fmt::format(
+        "go on: variant {}: it is another build now ({}) than in the trials so far ({}); submit the "
+        "campaign anew, or undo the change",
+        variant, build.sha256().substr(0, 16), sha256.substr(0, 16)));
   }
   return absl::OkStatus();
 }
@@ -136,6 +156,19 @@ absl::Status CampaignRun::choose_kernels(const Needs& needs) {
   return absl::OkStatus();
 }
 
+uint32_t CampaignRun::workers_at_once() {
+  const bool guests = std::any_of(kernels_.begin(), kernels_.end(),
+                                  [](const auto& kernel) { return !kernel.second.program.empty(); });
+  const Room room = room_here();
+  const uint32_t most = guests ? most_guests(room) : jobs_;
+  if (most >= jobs_) return jobs_;
+  recorder_->log(
+      fmt::format("{} guests at once instead of {}: this machine has {} processors and {} MiB of memory "
+                  "to spare",
+                  most, jobs_, room.processors, room.memory_bytes >> 20));
+  return most;
+}
+
 absl::Status CampaignRun::run_lanes(const Needs& needs, std::stop_token stop) {
   std::mutex mutex;
   absl::Status first;
@@ -147,7 +180,7 @@ absl::Status CampaignRun::run_lanes(const Needs& needs, std::stop_token stop) {
     if (!status.ok()) pool_->close();  // the others end after their present trial
   };
   std::vector<std::jthread> lanes;
-  for (uint32_t i = 0; i < jobs_; ++i) lanes.emplace_back(work);
+  for (uint32_t left = workers_at_once(); left > 0; --left) lanes.emplace_back(work);
   lanes.clear();  // waits for all
   return first;
 }

@@ -62,6 +62,10 @@ class CampaignRun {
   absl::Status prepare(const Needs& needs, std::stop_token stop);
   absl::Status choose_kernels(const Needs& needs);
   std::optional<Ending> finish(std::stop_token stop);
+  // FAILED_PRECONDITION if trials of this campaign were served by another build of the same variant.
+  absl::Status check_same_build(const v1::ServerBuild& build) const;
+  // As many as were asked for, or as guests have room here; says so if they are fewer.
+  uint32_t workers_at_once();
   absl::Status run_lanes(const Needs& needs, std::stop_token stop);
 
   store::Store& store_;

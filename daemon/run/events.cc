@@ -46,6 +46,7 @@ std::shared_ptr<Watcher> Events::watch(const std::string& campaign_id) {
 }
 
 void Events::publish(const std::string& campaign_id, const v1::CampaignEvent& event) {
+  if (tap_) tap_(campaign_id, event);
   const std::lock_guard lock(mutex_);
   const auto found = watchers_.find(campaign_id);
   if (found == watchers_.end()) return;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -40,6 +41,10 @@ class Watcher {
 
 class Events {
  public:
+  // Gets every event besides; may be empty.
+  using Tap = std::function<void(const std::string& campaign_id, const v1::CampaignEvent& event)>;
+  explicit Events(Tap tap = {}) : tap_(std::move(tap)) {}
+
   // Events published from now on.
   std::shared_ptr<Watcher> watch(const std::string& campaign_id);
   void publish(const std::string& campaign_id, const v1::CampaignEvent& event);
@@ -48,6 +53,7 @@ class Events {
   void end_all();
 
  private:
+  const Tap tap_;
   std::mutex mutex_;
   std::map<std::string, std::vector<std::weak_ptr<Watcher>>> watchers_;
 };

@@ -16,7 +16,8 @@ using namespace std::chrono_literals;
 constexpr auto kStart = 60s;  // a guest boots in about a second; a busy machine takes its time
 constexpr auto kEnd = 10s;
 constexpr size_t kLongestReason = 400;
-constexpr int kMostBarren = 3;  // workers in a row without an outcome before we stop trying
+constexpr int kMostBarren = 3;  // workers in a row that began no trial before we stop trying
+constexpr int kMostLost = 5;    // that each took a trial with them: it is the machine then, not the trials
 
 absl::Status cannot_go_on(const std::string& cause) { return absl::UnavailableError("worker: " + cause); }
 
@@ -33,12 +34,13 @@ std::string how_it_ended(execute::WorkerSession& session) {
 }  // namespace
 
 absl::Status Lane::run(std::stop_token stop) {
-  int barren = 0;
+  int barren = 0, lost = 0;
   while (true) {
     Job job{.trials = pool_.take()};
     if (job.trials.empty()) return absl::OkStatus();
     const absl::Status status = run_job(job, stop);
-    barren = job.progressed ? 0 : barren + 1;
+    barren = job.progressed || job.lost ? 0 : barren + 1;
+    lost = (job.progressed ? 0 : lost) + (job.lost ? 1 : 0);
     pool_.put_back(std::move(job.trials));
     if (stop.stop_requested() || pool_.closed()) return absl::OkStatus();
     if (status.ok()) continue;
@@ -46,6 +48,10 @@ absl::Status Lane::run(std::stop_token stop) {
     if (barren >= kMostBarren)
       return absl::UnavailableError(
           fmt::format("{} in a row gave nothing; the last: {}", kMostBarren, std::string(status.message())));
+    if (lost >= kMostLost && !pool_.empty())
+      return absl::UnavailableError(
+          fmt::format("{} trials in a row were lost with their workers; the last: {}", kMostLost,
+                      std::string(status.message())));
     recorder_.log(std::string(status.message()) + "; going on with a new one");
   }
 }
@@ -55,7 +61,7 @@ absl::Status Lane::run_job(Job& job, std::stop_token stop) {
   v1::ToWorker message;
   message.mutable_job()->set_job_id(job.trials.front().trial_id);
   for (const auto& trial : job.trials) *message.mutable_job()->add_trials() = recorder_.spec_for(trial);
-  auto session = start_worker(job, message);
+  auto session = start_worker(job, message, stop);
   if (!session.ok()) return cannot_go_on(std::string(session.status().message()));
   const std::stop_callback cancel(stop, [&session] { (void)(*session)->cancel(); });
   HOPYARD_RETURN_IF_ERROR(check_kernel((*session)->hello()));
@@ -66,14 +72,15 @@ absl::Status Lane::run_job(Job& job, std::stop_token stop) {
   return take_results(job, **session, stop);
 }
 
-absl::StatusOr<std::unique_ptr<execute::WorkerSession>> Lane::start_worker(
-    const Job& job, const v1::ToWorker& message) const {
+absl::StatusOr<std::unique_ptr<execute::WorkerSession>> Lane::start_worker(const Job& job,
+                                                                           const v1::ToWorker& message,
+                                                                           std::stop_token stop) const {
   const store::PlannedRow& first = job.trials.front();
   const auto& kernel = kernels_.at(first.planned.kernel());
   const base::Deadline deadline(kStart);
-  if (!on_virtual_clock()) return execute::WorkerSession::start(kernel, deadline);
-  return execute::WorkerSession::start_virtual(kernel, message, guest_seed(message.job().trials(0)),
-                                               deadline);
+  if (!on_virtual_clock()) return execute::WorkerSession::start(kernel, deadline, stop);
+  return execute::WorkerSession::start_virtual(kernel, message, guest_seed(message.job().trials(0)), deadline,
+                                               stop);
 }
 
 bool Lane::on_virtual_clock() const { return recorder_.campaign().clock() == kVirtualClock; }
@@ -127,7 +134,7 @@ absl::Status Lane::on_silence(Job& job, execute::WorkerSession& session, const a
 absl::Status Lane::lose_first(Job& job, const std::string& reason, const v1::Hello& hello) {
   HOPYARD_RETURN_IF_ERROR(recorder_.on_loss(job.trials.front(), reason, hello));
   job.trials.pop_front();
-  job.progressed = true;
+  job.lost = true;
   job.started = false;
   return absl::OkStatus();
 }

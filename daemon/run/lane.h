@@ -38,7 +38,8 @@ class Lane {
         patience_(std::move(patience)) {}
 
   // Until nothing is left, the pool is closed or `stop` is requested; a trial under way is then dropped
-  // without an outcome. Errors say why no worker can go on: several in a row gave nothing, the store takes
+  // without an outcome. Errors say why no worker can go on: several in a row gave nothing or
+  // took a trial with them each, the store takes
   // nothing more (RESOURCE_EXHAUSTED and the like), or FAILED_PRECONDITION: the kernel lacks what the
   // campaign needs.
   absl::Status run(std::stop_token stop);
@@ -46,7 +47,8 @@ class Lane {
  private:
   struct Job {
     std::deque<store::PlannedRow> trials;  // without an outcome yet; the first is the next
-    bool progressed = false;               // an outcome was recorded
+    bool progressed = false;               // the worker gave an outcome
+    bool lost = false;                     // the last trial it had begun got one without it
     bool started = false;                  // the worker has begun the first trial
   };
 
@@ -54,7 +56,8 @@ class Lane {
   // on, the next may. Other errors: none can.
   absl::Status run_job(Job& job, std::stop_token stop);
   absl::StatusOr<std::unique_ptr<execute::WorkerSession>> start_worker(const Job& job,
-                                                                       const v1::ToWorker& message) const;
+                                                                       const v1::ToWorker& message,
+                                                                       std::stop_token stop) const;
   bool on_virtual_clock() const;
   absl::Status take_results(Job& job, execute::WorkerSession& session, std::stop_token stop);
   absl::Status on_message(Job& job, const v1::FromWorker& message, const v1::Hello& hello);

@@ -3,6 +3,7 @@
 #include "run/machine.h"
 
 #include "fmt/format.h"
+#include "run/resources.h"
 #include "run/workshop.h"
 
 namespace hopyard::run {
@@ -111,8 +112,11 @@ absl::Status Machine::build_kernel(const std::string& name, const Sink& sink, st
   return variant::KernelBuilder(builder_).build(*kernel, tell, stop).status();
 }
 
-std::vector<v1::DoctorFinding> Machine::findings() const {
-  return execute::doctor(catalogue_kernels().value_or(std::vector<execute::KernelOption>()));
+std::vector<v1::DoctorFinding> Machine::findings(const std::string& database) const {
+  std::vector<v1::DoctorFinding> findings =
+      execute::doctor(catalogue_kernels().value_or(std::vector<execute::KernelOption>()));
+  for (auto& finding : resource_findings(database)) findings.push_back(std::move(finding));
+  return findings;
 }
 
 absl::StatusOr<v1::GateResult> Machine::run_gate(const v1::GateJob& job, std::stop_token stop) const {

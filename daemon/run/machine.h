@@ -32,8 +32,8 @@ class Machine {
   absl::StatusOr<std::vector<std::string>> buildable_kernels() const;
   // Minutes, unless it is built. NOT_FOUND: no such kernel in the catalogue.
   absl::Status build_kernel(const std::string& name, const Sink& sink, std::stop_token stop) const;
-  // Boots a guest; some seconds.
-  std::vector<v1::DoctorFinding> findings() const;
+  // Boots a guest; some seconds. `database`: whose disk is looked at.
+  std::vector<v1::DoctorFinding> findings(const std::string& database) const;
   // Puts a build to the proof in a worker of its own. CANCELLED once `stop` is requested.
   absl::StatusOr<v1::GateResult> run_gate(const v1::GateJob& job, std::stop_token stop) const;
 

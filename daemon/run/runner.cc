@@ -14,6 +14,9 @@
 namespace hopyard::run {
 namespace {
 
+constexpr std::chrono::seconds kSettleAgain{1};
+constexpr uint32_t kMostJobs = 64;
+
 bool has_ended(v1::CampaignState state) {
   return state == v1::DONE || state == v1::CANCELLED || state == v1::INTERRUPTED || state == v1::ABORTED;
 }
@@ -81,7 +84,11 @@ store::ExtensionRow row_for(const v1::ExtendRequest& request, const v1::Campaign
 }  // namespace
 
 Runner::Runner(store::Store& store, Workshop& workshop, const Machine& machine, RunnerOptions options)
-    : store_(store), workshop_(workshop), machine_(machine), options_(std::move(options)) {}
+    : store_(store),
+      workshop_(workshop),
+      machine_(machine),
+      options_(std::move(options)),
+      events_(options_.on_event) {}
 
 absl::StatusOr<std::unique_ptr<Runner>> Runner::start(store::Store& store, Workshop& workshop,
                                                       const Machine& machine, RunnerOptions options) {
@@ -135,10 +142,19 @@ absl::StatusOr<Planned> Runner::validate(const v1::CampaignText& text) const {
 }
 
 absl::StatusOr<Planned> Runner::submit(const v1::SubmitRequest& request) {
+  if (request.jobs() > kMostJobs)
+    return absl::InvalidArgumentError(
+        fmt::format("submit: {} workers at once: at most {}", request.jobs(), kMostJobs));
   HOPYARD_ASSIGN_OR_RETURN(Planned planned, validate(request.campaign()));
   if (!planned.problems.empty()) return planned;
-  HOPYARD_ASSIGN_OR_RETURN(planned.campaign_id, store_planned(request, planned.plan));
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  HOPYARD_RETURN_IF_ERROR(room_in_queue("submit"));
+  ++arriving_;
+  lock.unlock();
+  auto stored = store_planned(request, planned.plan);
+  lock.lock();
+  --arriving_;
+  HOPYARD_ASSIGN_OR_RETURN(planned.campaign_id, std::move(stored));
   queue(planned.campaign_id);
   return planned;
 }
@@ -163,6 +179,7 @@ absl::StatusOr<Planned> Runner::extend(const v1::ExtendRequest& request) {
   if (waits_or_runs(id))
     return absl::FailedPreconditionError(
         fmt::format("extend: {}: it has not ended; wait for its end or cancel it", id));
+  HOPYARD_RETURN_IF_ERROR(room_in_queue("extend"));
   HOPYARD_ASSIGN_OR_RETURN(Planned planned, store_extended(id, request));
   if (planned.problems.empty()) queue(id);
   return planned;
@@ -183,6 +200,7 @@ absl::StatusOr<Planned> Runner::store_extended(const std::string& id, const v1::
 }
 
 void Runner::queue(const std::string& id) {
+  unsettled_.erase(id);
   queue_.push_back(id);
   changed_.notify_all();
 }
@@ -214,6 +232,7 @@ absl::Status Runner::resume(std::string_view ref) {
   HOPYARD_ASSIGN_OR_RETURN(const auto left, store_.without_outcome(id));
   if (left.empty())
     return absl::FailedPreconditionError(fmt::format("resume: {}: every trial has its outcome", id));
+  HOPYARD_RETURN_IF_ERROR(room_in_queue("resume"));
   HOPYARD_RETURN_IF_ERROR(store_.set_state(id, v1::QUEUED, ""));
   queue(id);
   return absl::OkStatus();
@@ -226,6 +245,14 @@ absl::StatusOr<std::shared_ptr<Watcher>> Runner::watch(std::string_view ref) {
   const std::lock_guard lock(mutex_);
   if (!waits_or_runs(id)) events_.end(id);
   return watcher;
+}
+
+void Runner::amend(v1::CampaignStatus& status) const {
+  const std::lock_guard lock(mutex_);
+  const auto ended = unsettled_.find(status.campaign_id());
+  if (ended == unsettled_.end()) return;
+  status.set_state(ended->second.state);
+  status.set_reason(ended->second.reason);
 }
 
 bool Runner::idle() const {
@@ -245,10 +272,17 @@ bool Runner::waits_or_runs(const std::string& id) const {
   return current_ == id || std::find(queue_.begin(), queue_.end(), id) != queue_.end();
 }
 
+absl::Status Runner::room_in_queue(std::string_view attempt) const {
+  if (queue_.size() + arriving_ < options_.longest_queue) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      fmt::format("{}: queue: {} campaigns wait already; try again once one has ended, or cancel one",
+                  attempt, queue_.size() + arriving_));
+}
+
 void Runner::loop() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return closing_ || !queue_.empty(); });
+    await_work(lock);
     if (closing_) return;
     current_ = queue_.front();
     queue_.pop_front();
@@ -272,6 +306,27 @@ void Runner::loop() {
   }
 }
 
+// Meanwhile the store is offered what it could not take: a lock is let go, a disk gets room again.
+void Runner::await_work(std::unique_lock<std::mutex>& lock) {
+  const auto wanted = [this] { return closing_ || !queue_.empty(); };
+  while (!unsettled_.empty()) {
+    if (changed_.wait_for(lock, kSettleAgain, wanted)) return;
+    settle_again(lock);
+  }
+  changed_.wait(lock, wanted);
+}
+
+void Runner::settle_again(std::unique_lock<std::mutex>& lock) {
+  const auto left = unsettled_;
+  lock.unlock();  // the store may wait for seconds
+  std::vector<std::string> settled;
+  for (const auto& [id, ending] : left) {
+    if (store_.set_state(id, ending.state, ending.reason).ok()) settled.push_back(id);
+  }
+  lock.lock();
+  for (const auto& id : settled) unsettled_.erase(id);
+}
+
 // Nothing if the daemon ends: the state stays, and the next runner takes the campaign up again.
 std::optional<Ending> Runner::work_on(const std::string& id) {
   CampaignRun run(store_, events_, workshop_, machine_, id, options_.tool_version, options_.record_figures,
@@ -291,7 +346,7 @@ std::optional<Ending> Runner::work_on(const std::string& id) {
 }
 
 // The campaign's last event, its state stored. A store that takes nothing more cannot keep the state either;
-// watchers learn of it all the same.
+// watchers learn of it all the same, and it is offered again later. Under the lock.
 v1::CampaignEvent Runner::settle(const std::string& id, const std::optional<Ending>& ending) {
   v1::CampaignEvent event;
   if (!ending) return event;
@@ -299,7 +354,10 @@ v1::CampaignEvent Runner::settle(const std::string& id, const std::optional<Endi
   if (auto status = store_.status(id); status.ok()) *event.mutable_status() = *std::move(status);
   event.mutable_status()->set_state(ending->state);
   event.mutable_status()->set_reason(ending->reason);
-  if (!stored.ok()) event.set_log(std::string(stored.message()));
+  if (!stored.ok()) {
+    unsettled_[id] = *ending;
+    event.set_log(std::string(stored.message()));
+  }
   return event;
 }
 

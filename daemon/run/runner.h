@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -38,6 +39,10 @@ struct RunnerOptions {
   CampaignRun::Figures record_figures;
   // Derives the campaign again from what is stored; called last. What it finds goes into the state's reason.
   CampaignRun::Verify verify;
+  // Campaigns that may wait; the next is refused.
+  size_t longest_queue = 100;
+  // Every event of every campaign, once it is published. On any thread; may be empty, as may the next.
+  std::function<void(const std::string& campaign_id, const v1::CampaignEvent& event)> on_event;
   // Called, on any thread, whenever the runner has nothing left to do.
   std::function<void()> on_idle;
 };
@@ -56,13 +61,14 @@ class Runner {
   const std::string& tool_version() const { return options_.tool_version; }
   // Reads, checks and plans; stores nothing.
   absl::StatusOr<Planned> validate(const v1::CampaignText& text) const;
-  // Stores and queues; nothing is stored where there are problems.
+  // Stores and queues; nothing is stored where there are problems. RESOURCE_EXHAUSTED: too many wait
+  // already. INVALID_ARGUMENT: more than 64 workers at once.
   absl::StatusOr<Planned> submit(const v1::SubmitRequest& request);
   // Ends a campaign that waits or runs, keeping what was measured; returns once it has ended.
   // FAILED_PRECONDITION: it has ended already.
   absl::Status cancel(std::string_view ref);
   // Queues an ended campaign's planned trials without an outcome. FAILED_PRECONDITION: nothing is left to
-  // run, or it has not ended.
+  // run, or it has not ended. RESOURCE_EXHAUSTED: too many wait already.
   absl::Status resume(std::string_view ref);
   // Plans a further phase of an ended campaign (done, cancelled, interrupted or aborted), stores and queues
   // it; the plan is the whole campaign's. Trials of earlier phases without an outcome run first.
@@ -70,6 +76,9 @@ class Runner {
   absl::StatusOr<Planned> extend(const v1::ExtendRequest& request);
   // Events from now on; at its end already if the campaign has ended.
   absl::StatusOr<std::shared_ptr<Watcher>> watch(std::string_view ref);
+
+  // Puts right what the store could not take yet: a full or locked one still says that the campaign runs.
+  void amend(v1::CampaignStatus& status) const;
 
   bool idle() const;
   // Starts no further trial, and returns once those in flight have their outcome, or after `patience`. What
@@ -89,7 +98,10 @@ class Runner {
   void loop();
   std::optional<Ending> work_on(const std::string& id);
   v1::CampaignEvent settle(const std::string& id, const std::optional<Ending>& ending);
-  bool waits_or_runs(const std::string& id) const;  // under the lock
+  void await_work(std::unique_lock<std::mutex>& lock);
+  void settle_again(std::unique_lock<std::mutex>& lock);
+  bool waits_or_runs(const std::string& id) const;             // under the lock
+  absl::Status room_in_queue(std::string_view attempt) const;  // under the lock
 
   store::Store& store_;
   Workshop& workshop_;
@@ -100,7 +112,9 @@ class Runner {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::string> queue_;
-  std::string current_;  // empty: none
+  size_t arriving_ = 0;                      // that have a place in the queue, but are not stored yet
+  std::string current_;                      // empty: none
+  std::map<std::string, Ending> unsettled_;  // ended, but the store could not take it yet
   CampaignRun* present_ = nullptr;
   Halt halt_ = Halt::kNone;
   bool closing_ = false;   // takes nothing more from the queue

@@ -455,6 +455,22 @@ absl::StatusOr<std::vector<v1::TrialOutcome>> read_outcomes(Connection& connecti
   }
 }
 
+absl::StatusOr<std::vector<std::pair<std::string, std::string>>> read_builds(Connection& connection,
+                                                                             std::string_view id) {
+  HOPYARD_ASSIGN_OR_RETURN(const int64_t number, campaign_number(connection, id));
+  Statement select = connection.prepare(
+      "SELECT DISTINCT b.variant, b.sha256 FROM cell JOIN trial t USING (cell_no) JOIN outcome o USING "
+      "(trial_no)"
+      " JOIN server_build b USING (build_no) WHERE cell.campaign_no = ? ORDER BY 1, 2");
+  select.bind(number);
+  std::vector<std::pair<std::string, std::string>> builds;
+  while (true) {
+    HOPYARD_ASSIGN_OR_RETURN(const bool row, select.step());
+    if (!row) return builds;
+    builds.emplace_back(select.text(0), select.text(1));
+  }
+}
+
 absl::StatusOr<v1::PlannedTrial> read_planned_trial(Connection& connection, std::string_view trial_id) {
   Statement select = connection.prepare("SELECT " HOPYARD_PLANNED_COLUMNS
                                         " FROM trial t JOIN cell USING (cell_no) WHERE t.trial_id = ?");

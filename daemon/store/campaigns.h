@@ -37,6 +37,9 @@ absl::StatusOr<v1::Pace> read_pace(Connection& connection, std::string_view id);
 absl::StatusOr<std::vector<PlannedRow>> read_planned(Connection& connection, std::string_view id,
                                                      bool only_without_outcome);
 absl::StatusOr<std::vector<v1::TrialOutcome>> read_outcomes(Connection& connection, std::string_view id);
+// As Store::builds.
+absl::StatusOr<std::vector<std::pair<std::string, std::string>>> read_builds(Connection& connection,
+                                                                             std::string_view id);
 // One planned trial; NOT_FOUND names it.
 absl::StatusOr<v1::PlannedTrial> read_planned_trial(Connection& connection, std::string_view trial_id);
 

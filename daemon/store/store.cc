@@ -183,6 +183,12 @@ absl::StatusOr<std::vector<v1::TrialOutcome>> Store::outcomes(std::string_view r
   });
 }
 
+absl::StatusOr<std::vector<std::pair<std::string, std::string>>> Store::builds(std::string_view ref) const {
+  return parts_->read_of("read server builds", ref, [](Connection& connection, const std::string& id) {
+    return read_builds(connection, id);
+  });
+}
+
 absl::StatusOr<v1::TrialResponse> Store::trial(std::string_view trial_id) const {
   return parts_->read("read trial", [&](Connection& connection) -> absl::StatusOr<v1::TrialResponse> {
     v1::TrialResponse response;

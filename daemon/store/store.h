@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -153,6 +154,8 @@ class Store {
   absl::StatusOr<std::vector<PlannedRow>> without_outcome(std::string_view ref) const;
   // Trials with an outcome, in order of execution.
   absl::StatusOr<std::vector<v1::TrialOutcome>> outcomes(std::string_view ref) const;
+  // The server builds behind the outcomes so far, each once: {variant, its content hash}.
+  absl::StatusOr<std::vector<std::pair<std::string, std::string>>> builds(std::string_view ref) const;
   // A planned trial and, if it has an outcome, the result as it was recorded.
   absl::StatusOr<v1::TrialResponse> trial(std::string_view trial_id) const;
   // What a trial with an outcome ran with. NOT_FOUND if it has none.

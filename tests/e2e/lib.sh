@@ -30,10 +30,10 @@ finish() {
 }
 trap finish EXIT
 
-# Starts a daemon of our own and waits until it listens.
+# Starts a daemon of our own, with further options, and waits until it listens.
 start_daemon() {
   mkfifo "$place/ready.$$" 2>/dev/null || true
-  "$bin/hopyardd" --db "$db" >"$place/ready.$$" 2>>"$place/daemon.log" </dev/null &
+  "$bin/hopyardd" --db "$db" "$@" >"$place/ready.$$" 2>>"$place/daemon.log" </dev/null &
   daemon_pid=$!
   local line
   read -r line <"$place/ready.$$" || fail "the daemon said nothing"

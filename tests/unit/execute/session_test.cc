@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "base/fd.h"
 #include "execute/execution.h"
 #include "hopyard/v1/worker.pb.h"
 #include "unit/execute/machine.h"
@@ -31,6 +32,22 @@ KernelOption host() {
   const auto kernels = list_kernels();
   EXPECT_TRUE(kernels.ok()) << kernels.status();
   return kernels->at(0);
+}
+
+// A kernel that never says anything.
+TEST(Starting, EndsAtOnceWhenItIsStopped) {
+  KernelOption silent{.name = "silent", .program = "/usr/bin/yes"};
+  std::stop_source stop;
+  std::jthread stopper([&stop] {
+    while (descendants(::getpid()).empty()) {
+    }
+    stop.request_stop();
+  });
+  const int64_t begin = base::monotonic_ns();
+  const auto session = WorkerSession::start(silent, soon(), stop.get_token());
+  EXPECT_FALSE(session.ok());
+  EXPECT_LT(base::monotonic_ns() - begin, 20'000'000'000) << "well before its deadline";
+  EXPECT_THAT(still_running(descendants(::getpid())), IsEmpty());
 }
 
 class Session : public testing::Test {
@@ -62,6 +79,17 @@ TEST_F(Session, GreetsWithTheHostsKernel) {
   EXPECT_EQ(session_->hello().kernel_release(), names.release);
   EXPECT_FALSE(session_->hello().guest());
   EXPECT_GT(session_->hello().boot_ns(), 0);
+  expect_nothing_left();
+}
+
+TEST_F(Session, CanTakeNobodysPrivilegesAndWritesNoCore) {
+  for (const Process& process : processes_) {
+    const std::string folder = "/proc/" + std::to_string(process.pid);
+    EXPECT_THAT(base::read_file(folder + "/status").value(), HasSubstr("NoNewPrivs:\t1")) << process.name;
+    EXPECT_THAT(base::read_file(folder + "/limits").value(),
+                testing::ContainsRegex("Max core file size +0 +0 "))
+        << process.name;
+  }
   expect_nothing_left();
 }
 

@@ -148,6 +148,23 @@ TEST_F(LaneTest, AWorkerThatDiesCostsOnlyTheTrialItHadBegun) {
   }
 }
 
+TEST_F(LaneTest, WorkersThatEachTakeATrialWithThemAreGivenUp) {
+  plan(8, script("exec sleep 600"));
+  const auto watcher = events_.watch(kId);
+  std::jthread killer([&](std::stop_token done) {
+    while (!done.stop_requested()) {
+      const auto event = watcher->next(100ms);
+      if (!event || !event->has_started()) continue;
+      for (const pid_t pid : children()) ::kill(pid, SIGKILL);
+    }
+  });
+  const absl::Status status = run();
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("5 trials in a row were lost"));
+  EXPECT_EQ(store_->outcomes(kId)->size(), 5u);
+  EXPECT_EQ(store_->without_outcome(kId)->size(), 3u) << "the rest is left for a resume";
+}
+
 // Everything below `pid`.
 std::vector<pid_t> descendants(pid_t pid) {
   std::vector<pid_t> all;

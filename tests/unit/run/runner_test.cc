@@ -158,6 +158,15 @@ TEST_F(RunnerTest, ABrokenCampaignIsRefusedWithItsPlaceAndNothingIsStored) {
   EXPECT_TRUE(store_->list()->empty());
 }
 
+TEST_F(RunnerTest, WorkersWithoutNumberAreRefused) {
+  v1::SubmitRequest many = request("nowhere");
+  many.set_jobs(65);
+  const absl::Status refused = runner_->submit(many).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("65 workers at once: at most 64"));
+  EXPECT_TRUE(store_->list()->empty());
+}
+
 TEST_F(RunnerTest, AnUnknownVariantIsAProblemOfTheFile) {
   const auto planned = runner_->validate(request("adaptve").campaign());
   ASSERT_TRUE(planned.ok()) << planned.status();
@@ -311,6 +320,35 @@ TEST_F(HeldRunnerTest, OneCampaignRunsAtATimeInOrderOfSubmission) {
   EXPECT_TRUE(runner_->cancel(first).ok());
   ASSERT_TRUE(silent_.await_client());
   EXPECT_EQ(state(second), v1::PREPARING);
+}
+
+TEST_F(HeldRunnerTest, AFullQueueRefusesWithItsReasonAndStoresNothing) {
+  runner_.reset();
+  start({.tool_version = "test", .longest_queue = 1});
+  const std::string first = submit("never");
+  ASSERT_TRUE(silent_.await_client());
+  const std::string second = submit("never");
+  const absl::Status refused = runner_->submit(request("never")).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("1 campaigns wait already"));
+  EXPECT_EQ(store_->list()->size(), 2u);
+  EXPECT_TRUE(runner_->cancel(second).ok());
+  submit("never");
+  EXPECT_TRUE(absl::IsResourceExhausted(runner_->resume(second)));
+}
+
+TEST_F(RunnerTest, EveryEventIsToldBesides) {
+  runner_.reset();
+  std::mutex mutex;
+  std::vector<std::string> states;
+  start({.tool_version = "test", .on_event = [&](const std::string&, const v1::CampaignEvent& event) {
+           const std::lock_guard lock(mutex);
+           if (event.event_case() == v1::CampaignEvent::EVENT_NOT_SET)
+             states.push_back(v1::CampaignState_Name(event.status().state()));
+         }});
+  await_end(submit("nowhere"));
+  runner_.reset();
+  EXPECT_THAT(states, testing::ElementsAre("ABORTED"));
 }
 
 TEST_F(HeldRunnerTest, ACampaignThatHasNotEndedCannotBeResumed) {

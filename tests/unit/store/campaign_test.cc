@@ -45,6 +45,20 @@ TEST_F(Campaigns, PlannedTrialsComeBackInOrderOfExecution) {
   }
 }
 
+TEST_F(Campaigns, TellEachBuildThatServedThemOnce) {
+  EXPECT_TRUE(store_->builds("c1")->empty());
+  Provenance provenance = guest_provenance();
+  provenance.build.set_variant("stock");
+  for (const char* sha256 : {"aa", "bb"}) {
+    provenance.build.set_sha256(sha256);
+    const unsigned block = sha256[0] == 'b';
+    for (const char* name : {"A", "B"})
+      ASSERT_OK(store_->record_trial("c1", h1_result(trial_id("c1", name, "h1-128k", block), 5), provenance));
+  }
+  const std::vector<std::pair<std::string, std::string>> both = {{"stock", "aa"}, {"stock", "bb"}};
+  EXPECT_EQ(*store_->builds("c1"), both);
+}
+
 TEST_F(Campaigns, AreFoundByIdByPrefixAndAsTheLastSubmitted) {
   ASSERT_OK(store_->add_campaign(small_campaign("c1-again"), {}));
   ASSERT_OK(store_->add_campaign(small_campaign("d_%"), {}));

@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Short trials back to back, $3 of them (1,000): what the daemon holds after them and held before, and whether the host is as
+# it was. Prints the figures; fails where something leaks.
+. "$(dirname "$0")/../e2e/lib.sh"
+trials=${3:-1000}
+
+fds() { find "/proc/$daemon_pid/fd" -mindepth 1 | wc -l; }
+resident_kib() { awk '/^VmRSS:/ { print $2 }' "/proc/$daemon_pid/status"; }
+run_some() {
+  write_local_campaign "$1"
+  "${hopyard[@]}" run "$place/local.yaml" >/dev/null 2>"$place/run.txt" || fail "$(cat "$place/run.txt")"
+}
+
+host_state >"$place/host.before"
+start_daemon
+run_some 100 # what is taken once and kept: caches, threads, SQLite's pages
+fds_before=$(fds)
+kib_before=$(resident_kib)
+begin=$(date +%s%N)
+run_some "$trials"
+took=$((($(date +%s%N) - begin) / 1000000))
+expect "trials" "passed|$((trials + 100))" "$(query "SELECT verdict, COUNT(*) FROM v_trial GROUP BY 1")"
+printf '%s trials in %s ms: descriptors %s -> %s, resident %s -> %s KiB, processes left %s\n' "$trials" "$took" \
+  "$fds_before" "$(fds)" "$kib_before" "$(resident_kib)" "$(descendants "$daemon_pid" | grep -c . || true)"
+expect "descriptors" "$fds_before" "$(fds)"
+expect "processes" "" "$(descendants "$daemon_pid")"
+[ $(($(resident_kib) - kib_before)) -lt 1024 ] || fail "the daemon grew by $(($(resident_kib) - kib_before)) KiB"
+stop_daemon
+expect_host_unchanged "$place/host.before"
