@@ -74,7 +74,11 @@ void add_campaign(CLI::App& command, CampaignOptions& campaign, bool runs) {
   command.add_option("--kernel", campaign.kernel, "kernel to run on; see kernels list")->type_name("NAME");
   command.add_option("--clock", campaign.clock, "real or virtual")->type_name("CLOCK");
   if (runs)
-    command.add_option("--jobs", campaign.jobs, "workers at once; default: one, or on the virtual clock one for each processor")->type_name("N")->check(CLI::Range(1, 64));
+    command
+        .add_option("--jobs", campaign.jobs,
+                    "workers at once; default: one, or on the virtual clock one for each processor")
+        ->type_name("N")
+        ->check(CLI::Range(1, 64));
 }
 
 CLI::App* add_command(CLI::App& app, Invocation& in, const char* name, const char* help,

@@ -71,8 +71,9 @@ std::string pace_words(const v1::CampaignStatus& status) {
   if (status.clock() != "virtual" || pace.wall_ns() == 0) return "";
   const double connections_s = static_cast<double>(pace.connection_ns()) / 1e9;
   const double wall_s = static_cast<double>(pace.wall_ns()) / 1e9;
-  return fmt::format("{:.1f} virtual seconds of connections in {:.1f} s: {:.2f} virtual seconds per wall second\n",
-                     connections_s, wall_s, connections_s / wall_s);
+  return fmt::format(
+      "{:.1f} virtual seconds of connections in {:.1f} s: {:.2f} virtual seconds per wall second\n",
+      connections_s, wall_s, connections_s / wall_s);
 }
 
 }  // namespace hopyard::cli

@@ -44,18 +44,19 @@ v1::DoctorFinding guest_finding(const std::string& subject, const KernelOption& 
         fmt::format("{} does not boot here: {}", guest.release, std::string(session.status().message())));
   }
   const auto& controls = (*session)->hello().congestion_controls();
-  return finding(subject, true,
-                 fmt::format("{}: boots in {:.1f} s and runs every kind of path{}; congestion controls: {}.",
-                             guest.release, static_cast<double>(base::monotonic_ns() - before_ns) / 1e9,
-                             guest.virtual_clock ? ", on the virtual clock too" : "",
-                             absl::StrJoin(controls, ", ")));
+  return finding(
+      subject, true,
+      fmt::format("{}: boots in {:.1f} s and runs every kind of path{}; congestion controls: {}.",
+                  guest.release, static_cast<double>(base::monotonic_ns() - before_ns) / 1e9,
+                  guest.virtual_clock ? ", on the virtual clock too" : "", absl::StrJoin(controls, ", ")));
 }
 
 // Nothing is wrong with a machine on which a kernel was not built, but for the clock that only they have.
 v1::DoctorFinding clock_finding(const std::vector<KernelOption>& built) {
   constexpr char kSubject[] = "virtual clock";
   for (const auto& kernel : built) {
-    if (kernel.usable) return finding(kSubject, true, fmt::format("`clock: virtual` runs on {}.", kernel.name));
+    if (kernel.usable)
+      return finding(kSubject, true, fmt::format("`clock: virtual` runs on {}.", kernel.name));
   }
   return finding(kSubject, false, "no kernel that has one is built: hopyard kernels build.");
 }

@@ -17,13 +17,14 @@ bool on_guest_root();
 bool is_guest_init();
 
 enum class Tmp {
-  kPrivate,  // a tmpfs in which the folders that the machine has in its /tmp stay visible, read-only
+  kPrivate,       // a tmpfs in which the folders that the machine has in its /tmp stay visible, read-only
   kOfTheMachine,  // as it is, read-only: spares a call or five for each file in it
 };
 
 // To be called once, first of all, where is_guest_init(): mounts proc, sysfs and devtmpfs, private tmpfs on
-// /run and /dev/shm, and loads what paths need: veth, fq, netem and the congestion controls. A kernel that has
-// them built in needs no modules. No link is brought up. Afterwards the environment is as the kernel gave it.
+// /run and /dev/shm, and loads what paths need: veth, fq, netem and the congestion controls. A kernel that
+// has them built in needs no modules. No link is brought up. Afterwards the environment is as the kernel gave
+// it.
 absl::Status become_guest_init(Tmp tmp);
 
 // Loads the named modules and what they depend on from /usr/lib/uml/modules/<release>. Modules that are

@@ -24,7 +24,9 @@ constexpr uint32_t align(uint32_t bytes) { return TPACKET_ALIGN(bytes); }
 // As af_packet lays a frame out where there is no link header: its own header and address, sixteen bytes
 // kept for a link header, the packet.
 constexpr uint32_t kFrameBytes = align(align(TPACKET2_HDRLEN) + 16 + PacketTap::kHeadBytes);
-constexpr uint32_t kBlockBytes = 1u << 16;
+// One page: where larger blocks were mapped, a small User-Mode Linux kernel (6.12, SLUB_TINY) soon found its
+// slabs damaged and stopped.
+constexpr uint32_t kBlockBytes = 1u << 12;
 constexpr uint32_t kFramesPerBlock = kBlockBytes / kFrameBytes;
 static_assert(kFrameBytes == 208);
 

@@ -27,8 +27,8 @@ class PacketTap {
   // Room for the longest headers of IPv4 and TCP.
   static constexpr uint32_t kHeadBytes = 120;
 
-  // IPv4 and IPv6 packets of the link from now on. So many as `room` may wait to be read, 208 bytes of the
-  // kernel's memory each. UNIMPLEMENTED: the kernel has no packet sockets.
+  // IPv4 and IPv6 packets of the link from now on. So many as `room` may wait to be read, some 216 bytes of
+  // the kernel's memory each. UNIMPLEMENTED: the kernel has no packet sockets.
   static absl::StatusOr<PacketTap> open(int link, uint32_t room);
 
   PacketTap(PacketTap&& other) noexcept;

@@ -3,7 +3,6 @@
 #include "plan/checks.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <unordered_set>
 
@@ -364,52 +363,6 @@ void check_factorials(const Context& context) {
 }
 
 // What follows looks at every cell. Phase 0 is the initial one, phase n the extension before n.
-
-// Cases that are compared must meet: on one path, with one workload.
-class Meetings {
- public:
-  Meetings(const Context& context, const std::vector<Phase>& phases) : context_(context) {
-    for (const v1::Case& one : context.campaign.cases()) met_[one.name()];
-    for (const Phase& phase : phases) {
-      for (const Cell& cell : phase.cells)
-        met_[context.campaign.cases(cell.the_case).name()].emplace(cell.path, cell.workload);
-    }
-  }
-
-  // Lists a problem at `path` unless all of `names` meet. A name that is no case is listed already.
-  void must_meet(const std::string& path, const std::vector<std::string>& names) const {
-    std::set<std::pair<int, int>> common;
-    for (size_t i = 0; i < names.size(); ++i) {
-      const auto found = met_.find(names[i]);
-      if (found == met_.end()) return;
-      if (i == 0) common = found->second;
-      std::erase_if(common, [&](const auto& place) { return !found->second.contains(place); });
-    }
-    if (common.empty())
-      context_.at_key(path,
-                      fmt::format("{} never run on one path with one workload", enumerated(names, "and")),
-                      "cases that have a cell in common");
-  }
-
- private:
-  const Context& context_;
-  std::map<std::string, std::set<std::pair<int, int>>> met_;
-};
-
-void check_meetings(const Context& context, const std::vector<Phase>& phases) {
-  if (context.campaign.equivalence().empty() && context.campaign.factorials().empty()) return;
-  const Meetings meetings(context, phases);
-  for (int i = 0; i < context.campaign.equivalence_size(); ++i) {
-    const auto& names = context.campaign.equivalence(i).cases();
-    meetings.must_meet(fmt::format("equivalence[{}].cases", i), {names.begin(), names.end()});
-  }
-  for (int i = 0; i < context.campaign.factorials_size(); ++i) {
-    const v1::Factorial& four = context.campaign.factorials(i);
-    meetings.must_meet(fmt::format("factorials[{}].neither", i),
-                       {four.neither(), four.first(), four.second(), four.both()});
-  }
-}
-
 void check_unix_cases(const Context& context, const std::vector<Phase>& phases) {
   std::set<int> reported;
   for (size_t i = 0; i < phases.size(); ++i) {
@@ -500,7 +453,6 @@ void check_whole(const Context& context) {
   if (!check_cells_named(context)) return;
   const std::vector<Phase> phases = phases_of(context.campaign);
   check_unix_cases(context, phases);
-  check_meetings(context, phases);
   check_percentiles(context, phases);
   check_size(context, phases);
 }

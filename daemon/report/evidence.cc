@@ -184,8 +184,9 @@ void write_verification(const Model& model, Output& out) {
 }
 
 void write_phases(const Model& model, Output& out) {
-  if (model.rows.status.phases_size() < 2) return;
-  Table table(out, "phases", "Phases: what was submitted, and what was added to it later",
+  if (model.figures.phases.size() < 2) return;
+  Table table(out, "phases",
+              "Phases: what was submitted, and what was added to it later (view <code>v_phase</code>)",
               {{"phase"},
                {"blocks"},
                {"cells", true},
@@ -195,7 +196,7 @@ void write_phases(const Model& model, Output& out) {
                {"invalid", true},
                {"seed", true},
                {"note"}});
-  for (const v1::Phase& phase : model.rows.status.phases())
+  for (const v1::Phase& phase : model.figures.phases)
     table.row("",
               {escaped(phase.name()),
                fmt::format("{} to {}", phase.first_block(), phase.first_block() + phase.blocks() - 1),
@@ -231,6 +232,26 @@ void write_diagnostics(const Model& model, Output& out) {
                or_dash(one.has_drops_to_client(), one.drops_to_client()),
                fmt::format("{}", one.without_drops()), fmt::format("{:g}", one.median_ssl_write_retries()),
                one.has_median_unsent_bytes() ? fmt::format("{:g}", one.median_unsent_bytes()) : "–"});
+}
+
+// Of the milestones that are open from the start.
+void write_without_drops(const Model& model, Output& out) {
+  if (model.figures.without_drops.empty()) return;
+  Table table(out, "without-drops",
+              "View <code>v_cell_no_drop</code>: lossy paths, only trials in which the router dropped "
+              "nothing. A selection by "
+              "outcome, not a controlled comparison",
+              {{"path"}, {"workload"}, {"milestone"}, {"case"}, {"n", true}, {"median ms", true}});
+  for (const Milestone& milestone : model.milestones) {
+    if (!seen_first(milestone)) continue;
+    for (const v1::CellFigure& one : model.figures.without_drops) {
+      if (one.workload() != milestone.workload || one.metric() != milestone.metric) continue;
+      table.row("",
+                {escaped(group_of(model, one)), code(one.workload()), escaped(title_of(milestone)),
+                 case_cell(model, one.case_name()), fmt::format("{}", one.n()),
+                 exact_ms("median", one.has_median_ns() ? std::optional(one.median_ns()) : std::nullopt)});
+    }
+  }
 }
 
 void write_lost(const Model& model, Output& out) {
@@ -298,6 +319,7 @@ void write_evidence(const Model& model, Output& out) {
   write_verification(model, out);
   write_phases(model, out);
   write_diagnostics(model, out);
+  write_without_drops(model, out);
   out.put("<h3>What ran</h3>\n");
   write_hosts(model, out);
   write_cases(model, out);

@@ -189,6 +189,8 @@ std::string aligned(const Cell& cell, const store::CellSamples& samples) {
 
 }  // namespace
 
+bool seen_first(const Milestone& milestone) { return has(kFirstSeen, milestone.name); }
+
 std::string trial_link(const Model& model, std::string_view trial_id) {
   const std::string shown = escaped(short_id(model, trial_id));
   return fmt::format("<a class=\"id\" href=\"#timeline\" data-trial=\"{}\">{}</a>", shown, shown);
@@ -219,8 +221,7 @@ void write_milestones(const Model& model, Output& out) {
     }
     out.put(fmt::format(
         "<details class=\"milestone\"{}>\n<summary><h4>{}</h4><span class=\"about\">{}</span></summary>\n",
-        has(kFirstSeen, milestone.name) ? " open" : "", escaped(title_of(milestone)),
-        escaped(meaning_of(milestone))));
+        seen_first(milestone) ? " open" : "", escaped(title_of(milestone)), escaped(meaning_of(milestone))));
     write_cells(model, milestone, i, out);
     write_differences(model, milestone, i, out);
     out.put("</details>\n");

@@ -16,6 +16,8 @@ void write_milestones(const Model& model, Output& out);
 // has none).
 void write_samples(const Model& model, Output& out);
 
+// Whether a milestone is open when the page is.
+bool seen_first(const Milestone& milestone);
 // A trial's id as a link to its timeline.
 std::string trial_link(const Model& model, std::string_view trial_id);
 // A case's name with its colour.

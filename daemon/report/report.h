@@ -16,6 +16,8 @@ struct Figures {
   std::vector<v1::PairFigure> pairs;                // of all pairs of cases
   std::vector<v1::InteractionFigure> interactions;  // of the campaign's factorials
   std::vector<v1::CellDiagnostic> diagnostics;      // of every cell's responses
+  std::vector<v1::CellFigure> without_drops;        // of the trials without drops alone
+  std::vector<v1::Phase> phases;                    // of the campaign's schedule
 };
 
 // The page goes to `sink` in pieces; its

@@ -199,6 +199,9 @@ absl::StatusOr<v1::CompareResponse> compare_cases(const store::Store& store, con
   return response;
 }
 
+namespace {
+
+// The pairs of every two of the campaign's cases, each in the order of the file.
 absl::StatusOr<std::vector<v1::PairFigure>> all_pair_figures(const store::Store& store,
                                                              const std::string& campaign) {
   HOPYARD_ASSIGN_OR_RETURN(const auto row, store.campaign(campaign));
@@ -211,6 +214,20 @@ absl::StatusOr<std::vector<v1::PairFigure>> all_pair_figures(const store::Store&
     }
   }
   return all;
+}
+
+}  // namespace
+
+absl::StatusOr<report::Figures> report_figures(const store::Store& store, const std::string& campaign) {
+  report::Figures figures;
+  HOPYARD_ASSIGN_OR_RETURN(figures.pairs, all_pair_figures(store, campaign));
+  HOPYARD_ASSIGN_OR_RETURN(const v1::SummaryResponse summary, summarise(store, campaign));
+  figures.interactions.assign(summary.interactions().begin(), summary.interactions().end());
+  figures.phases.assign(summary.status().phases().begin(), summary.status().phases().end());
+  HOPYARD_ASSIGN_OR_RETURN(const v1::DiagnosticsResponse diagnostics, store.diagnostics(campaign));
+  figures.diagnostics.assign(diagnostics.cells().begin(), diagnostics.cells().end());
+  figures.without_drops.assign(diagnostics.without_drops().begin(), diagnostics.without_drops().end());
+  return figures;
 }
 
 absl::StatusOr<v1::SummaryResponse> summarise(const store::Store& store, const std::string& campaign) {

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "hopyard/v1/service.pb.h"
+#include "report/report.h"
 
 namespace hopyard::store {
 class Store;
@@ -20,9 +21,8 @@ namespace hopyard::rpc {
 absl::StatusOr<v1::CompareResponse> compare_cases(const store::Store& store, const std::string& campaign,
                                                   const std::string& case_a, const std::string& case_b);
 
-// The pairs of every two of the campaign's cases, each in the order of the file.
-absl::StatusOr<std::vector<v1::PairFigure>> all_pair_figures(const store::Store& store,
-                                                             const std::string& campaign);
+// All that a report shows beside the store's own rows; pairs of cases in the order of the file.
+absl::StatusOr<report::Figures> report_figures(const store::Store& store, const std::string& campaign);
 
 // Cells, and the stored figures of declared comparisons once the campaign has ended.
 absl::StatusOr<v1::SummaryResponse> summarise(const store::Store& store, const std::string& campaign);

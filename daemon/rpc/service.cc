@@ -230,9 +230,9 @@ grpc::Status Service::Report(grpc::ServerContext* context, const v1::CampaignRef
                              grpc::ServerWriter<v1::ExportChunk>* writer) {
   const auto id = rooms_.store.resolve(request->campaign_id());  // "last" may be another a moment later
   if (!id.ok()) return to_grpc(id.status());
-  const auto pairs = all_pair_figures(rooms_.store, *id);
-  if (!pairs.ok()) return to_grpc(pairs.status());
-  return to_grpc(report::write(rooms_.store, *id, {*pairs, {}, {}}, chunks_to(*context, *writer)));
+  const auto figures = report_figures(rooms_.store, *id);
+  if (!figures.ok()) return to_grpc(figures.status());
+  return to_grpc(report::write(rooms_.store, *id, *figures, chunks_to(*context, *writer)));
 }
 
 grpc::Status Service::ListVariants(grpc::ServerContext*, const v1::ListVariantsRequest*,

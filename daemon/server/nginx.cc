@@ -54,6 +54,8 @@ absl::Status write_files(const ServerSpec& spec, const std::string& config) {
   const auto path = [&spec](const char* name) { return spec.directory + "/" + name; };
   HOPYARD_RETURN_IF_ERROR(base::write_file(path(kCertificateFile), spec.certificate->certificate_pem));
   HOPYARD_RETURN_IF_ERROR(base::write_file(path(kKeyFile), spec.certificate->key_pem, 0600));
+  // A server that dies before it logs has an empty log, not none.
+  HOPYARD_RETURN_IF_ERROR(base::write_file(path(kLogFile), ""));
   return base::write_file(path(kConfigFile), config);
 }
 
@@ -89,7 +91,8 @@ absl::StatusOr<bool> try_connect(const ServerSpec& spec) {
   });
 }
 
-// What a server that does not serve said: on its output, where a refused configuration is named, or in its log.
+// What a server that does not serve said: on its output, where a refused configuration is named, or in its
+// log.
 std::string last_words(const ServerSpec& spec) {
   const auto output = base::read_file(output_path(spec), kLogLimitBytes);
   if (output.ok() && !output->empty()) return std::string(base::cut_utf8(*output, kLastWordsBytes));

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/clock.h"
+#include "store/figures.h"
 #include "store/metrics.h"
 #include "store/phases.h"
 #include "store/pool.h"
@@ -277,8 +278,7 @@ absl::Status insert_extension(Connection& connection, Pools& pools, std::string_
   Planner planner(connection, pools, extension.campaign, number);
   HOPYARD_RETURN_IF_ERROR(planner.load());
   for (const PlannedRow& row : planned) HOPYARD_RETURN_IF_ERROR(planner.add(row));
-  HOPYARD_RETURN_IF_ERROR(
-      connection.prepare("DELETE FROM pair_figure WHERE campaign_no = ?").bind(number).run());
+  HOPYARD_RETURN_IF_ERROR(replace_figures(connection, id, {}, {}));
   return update_state(connection, id, v1::QUEUED, "");
 }
 
@@ -405,8 +405,10 @@ absl::StatusOr<v1::Pace> read_pace(Connection& connection, std::string_view id) 
   HOPYARD_ASSIGN_OR_RETURN(const int64_t number, campaign_number(connection, id));
   Statement select = connection.prepare(
       "WITH ran AS (SELECT recorded_unix_ns AS recorded_ns, MIN(recorded_unix_ns) OVER () AS first_ns,"
-      " (SELECT MAX(complete_ns) FROM response r WHERE r.trial_no = o.trial_no) - connect_start_ns AS length_ns"
-      " FROM cell JOIN trial USING (cell_no) JOIN outcome o USING (trial_no) LEFT JOIN client USING (trial_no)"
+      " (SELECT MAX(complete_ns) FROM response r WHERE r.trial_no = o.trial_no) - connect_start_ns AS "
+      "length_ns"
+      " FROM cell JOIN trial USING (cell_no) JOIN outcome o USING (trial_no) LEFT JOIN client USING "
+      "(trial_no)"
       " WHERE campaign_no = ?)"
       " SELECT COUNT(*), COALESCE(SUM(length_ns), 0), COALESCE(MAX(recorded_ns - first_ns), 0)"
       " FROM ran WHERE recorded_ns > first_ns");

@@ -119,8 +119,8 @@ class Store {
   // The campaign (state QUEUED) and every planned trial, in one transaction. ALREADY_EXISTS for a known id.
   absl::Status add_campaign(const CampaignRow& campaign, const std::vector<PlannedRow>& planned);
   // A further phase, in one transaction: what was planned stays, `planned` (all of one new phase, in blocks
-  // after every other) is added, the campaign is QUEUED. Figures of pairs are dropped: they were of fewer
-  // samples. FAILED_PRECONDITION if the campaign has not ended, ALREADY_EXISTS for a phase's name, a trial or
+  // after every other) is added, the campaign is QUEUED. Figures that were recorded are dropped: they were of
+  // fewer samples. FAILED_PRECONDITION if the campaign has not ended, ALREADY_EXISTS for a phase's name, a trial or
   // a block that it has.
   absl::Status extend_campaign(std::string_view id, const ExtensionRow& extension,
                                const std::vector<PlannedRow>& planned);

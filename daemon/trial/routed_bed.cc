@@ -18,7 +18,7 @@ uint32_t tap_packets(const v1::Workload& workload) {
   constexpr uint64_t kAlways = 4096, kForASegment = 3, kMost = 150'000;
   uint64_t body_bytes = 0;
   for (const v1::Request& request : workload.requests()) body_bytes += request.body_bytes();
-  return static_cast<uint32_t>(std::min(kMost, kAlways + kForASegment * (body_bytes / kMssBytes)));
+  return static_cast<uint32_t>(std::min(kMost, kAlways + kForASegment * (body_bytes / kMss.least_bytes)));
 }
 
 class RoutedBed final : public Bed {

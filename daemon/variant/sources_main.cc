@@ -97,8 +97,8 @@ absl::Status make_servers(const std::string& variants_file, const fs::path& targ
   return absl::OkStatus();
 }
 
-// The same for the kernels, which kernels.yaml beside it names. Only the first, which most tests run on, is built
-// for them: another one costs minutes, and is brought where it is there.
+// The same for the kernels, which kernels.yaml beside it names. Only the first, which most tests run on, is
+// built for them: another one costs minutes, and is brought where it is there.
 absl::Status make_kernels(const std::string& variants_file, const fs::path& target) {
   const std::string kernels_file = fs::path(variants_file).parent_path() / "kernels.yaml";
   HOPYARD_ASSIGN_OR_RETURN(const Catalogue catalogue, Catalogue::load({variants_file, kernels_file}));

@@ -179,8 +179,9 @@ SignedRanks ranks_of(const std::vector<int64_t>& differences) {
   return ranks;
 }
 
-// Choices of signs counted by the sum of the positive ranks, in place; out of 2^n.
-double exact_p(const SignedRanks& ranks) {
+// P(W <= sum) if every sign is a fair coin: choices of signs counted by the sum of the positive ranks, in
+// place, out of 2^n. `sum` is twice a sum of ranks.
+double exact_at_most(const SignedRanks& ranks, uint64_t sum) {
   uint64_t all = 0;
   for (const uint64_t rank : ranks.twice) all += rank;
   std::vector<long double> ways(all + 1, 0.0L);
@@ -188,21 +189,33 @@ double exact_p(const SignedRanks& ranks) {
   uint64_t reached = 0;
   for (const uint64_t rank : ranks.twice) {
     reached += rank;
-    for (uint64_t sum = reached; sum >= rank && sum <= reached; --sum) ways[sum] += ways[sum - rank];
+    for (uint64_t at = reached; at >= rank && at <= reached; --at) ways[at] += ways[at - rank];
   }
-  // The distribution is symmetric: the smaller tail is on the side of the smaller sum.
-  const uint64_t smaller = std::min(ranks.twice_positive, all - ranks.twice_positive);
   long double tail = 0;
-  for (uint64_t sum = 0; sum <= smaller; ++sum) tail += ways[sum];
-  return static_cast<double>(std::min(1.0L, std::ldexp(tail, 1 - static_cast<int>(ranks.twice.size()))));
+  for (uint64_t at = 0; at <= sum; ++at) tail += ways[at];
+  return static_cast<double>(std::ldexp(tail, -static_cast<int>(ranks.twice.size())));
 }
 
-double normal_p(const SignedRanks& ranks) {
+double normal_at_most(const SignedRanks& ranks, uint64_t sum) {
   const auto n = static_cast<double>(ranks.twice.size());
   const double mean = n * (n + 1) / 4;
   const double variance = n * (n + 1) * (2 * n + 1) / 24 - ranks.ties / 48;
-  const double distance = std::fabs(static_cast<double>(ranks.twice_positive) / 2 - mean);
-  return std::min(1.0, std::erfc((distance - 0.5) / std::sqrt(2 * variance)));
+  const double above = static_cast<double>(sum) / 2 + 0.5 - mean;
+  return std::erfc(-above / std::sqrt(2 * variance)) / 2;
+}
+
+// The distribution is symmetric: a sum at least so large is one at most so small from the other end.
+struct Tails {
+  double at_most = 1, at_least = 1;
+};
+
+Tails tails_of(const std::vector<int64_t>& differences) {
+  const SignedRanks ranks = ranks_of(differences);
+  if (ranks.twice.empty()) return {};
+  uint64_t all = 0;
+  for (const uint64_t rank : ranks.twice) all += rank;
+  const auto at_most = ranks.twice.size() <= kPairsForExact ? exact_at_most : normal_at_most;
+  return {at_most(ranks, ranks.twice_positive), at_most(ranks, all - ranks.twice_positive)};
 }
 
 }  // namespace
@@ -228,9 +241,15 @@ double hodges_lehmann_of(std::vector<int64_t> values) {
 }
 
 double signed_rank_p(const std::vector<int64_t>& differences) {
-  const SignedRanks ranks = ranks_of(differences);
-  if (ranks.twice.empty()) return 1;
-  return ranks.twice.size() <= kPairsForExact ? exact_p(ranks) : normal_p(ranks);
+  const Tails tails = tails_of(differences);
+  return std::min(1.0, 2 * std::min(tails.at_most, tails.at_least));
+}
+
+MarginNumbers margin_numbers(const std::vector<int64_t>& differences, int64_t margin) {
+  std::vector<int64_t> up = differences, down = differences;
+  for (int64_t& difference : up) difference += margin;
+  for (int64_t& difference : down) difference -= margin;
+  return {std::min(1.0, tails_of(up).at_least), std::min(1.0, tails_of(down).at_most)};
 }
 
 PairNumbers pair_numbers(const std::vector<int64_t>& differences) {

@@ -24,6 +24,13 @@ struct PairNumbers {
 // Of differences in order of blocks; not of none.
 PairNumbers pair_numbers(const std::vector<int64_t>& differences);
 
+// One-sided signed-rank p: that differences lie above -margin, and below margin.
+struct MarginNumbers {
+  double p_above_low = 1;
+  double p_below_high = 1;
+};
+MarginNumbers margin_numbers(const std::vector<int64_t>& differences, int64_t margin);
+
 // The median of all averages (a_i + a_j) / 2, i <= j.
 double hodges_lehmann_of(std::vector<int64_t> values);
 // Two-sided signed-rank p.

@@ -16,12 +16,12 @@ using store::Statement;
 using Numbers =
     std::map<std::string, std::vector<std::vector<std::optional<double>>>>;  // a view's rows by their names
 
-constexpr double kRelative = 1e-9;
-
-// Whole and half nanoseconds are exact; p values are sums of many small numbers.
-bool equal(const std::optional<double>& a, const std::optional<double>& b) {
-  if (a.has_value() != b.has_value()) return false;
-  return !a || *a == *b || std::fabs(*a - *b) <= kRelative * std::max(std::fabs(*a), std::fabs(*b));
+// Whole, half and quarter nanoseconds are exact; p values are sums of many small numbers.
+bool equal(std::string_view column, const std::optional<double>& a, const std::optional<double>& b) {
+  constexpr double kRelative = 1e-9;
+  if (!a || !b) return a.has_value() == b.has_value();
+  if (*a == *b) return true;
+  return column.starts_with("p_") && std::fabs(*a - *b) <= kRelative * std::max(std::fabs(*a), std::fabs(*b));
 }
 
 std::string text(const std::optional<double>& number) { return number ? fmt::format("{}", *number) : "none"; }
@@ -40,7 +40,7 @@ uint64_t compare(const char* view, const std::vector<const char*>& columns, Numb
       }
       for (size_t c = 0; c < columns.size(); ++c) {
         ++compared;
-        if (!equal(rows[i][c], there[i][c]))
+        if (!equal(columns[c], rows[i][c], there[i][c]))
           findings.add(view, name, columns[c], text(rows[i][c]), text(there[i][c]),
                        "computed from the evidence");
       }
@@ -76,17 +76,44 @@ std::string name_of(const std::vector<std::string>& parts) {
   return name;
 }
 
-// One pair of cells on one host, one metric.
-struct PairJob {
+// Differences of one metric on one host, in order of blocks, and what they say.
+struct Job {
   std::string name;
-  std::vector<int64_t> differences;  // in order of blocks
+  std::vector<int64_t> differences;
+  std::optional<int64_t> margin_ns;
   PairNumbers numbers;
+  MarginNumbers margins;
 };
 
-void compute(std::vector<PairJob>& jobs) {
+void compute_one(Job& job) {
+  job.numbers = pair_numbers(job.differences);
+  if (job.margin_ns) job.margins = margin_numbers(job.differences, *job.margin_ns);
+}
+
+std::vector<std::optional<double>> numbers_of(const Job& job) {
+  const PairNumbers& numbers = job.numbers;
+  return {static_cast<double>(numbers.n),
+          numbers.median,
+          numbers.hodges_lehmann,
+          numbers.low,
+          numbers.high,
+          static_cast<double>(numbers.negative),
+          static_cast<double>(numbers.positive),
+          numbers.p_value};
+}
+
+void add_margin(const Job& job, std::vector<std::optional<double>>& numbers) {
+  if (!job.margin_ns) return numbers.resize(numbers.size() + 4);
+  const auto [above, below] = job.margins;
+  constexpr double kLevel = 0.05;
+  numbers.insert(numbers.end(), {static_cast<double>(*job.margin_ns), above, below,
+                                 std::max(above, below) < kLevel ? 1.0 : 0.0});
+}
+
+void compute(std::vector<Job>& jobs) {
   std::atomic<size_t> next = 0;
   const auto work = [&] {
-    for (size_t i; (i = next++) < jobs.size();) jobs[i].numbers = pair_numbers(jobs[i].differences);
+    for (size_t i; (i = next++) < jobs.size();) compute_one(jobs[i]);
   };
   std::vector<std::jthread> threads;
   for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);
@@ -151,22 +178,22 @@ absl::StatusOr<uint64_t> Samples::check_pairs(store::Connection& connection, con
                                               Findings& findings) const {
   std::map<std::string, size_t> place;  // of cases: pairs are made in the campaign's order
   for (size_t i = 0; i < asked.cases.size(); ++i) place[asked.cases[i].name] = i;
-  std::vector<PairJob> jobs;
+  std::vector<Job> jobs;
   for (const auto& [at_a, a] : counted_) {
     const Cell& cell = cells_.at(at_a.cell_no);
     for (const auto& [at_b, b] : counted_) {
       const Cell& other = cells_.at(at_b.cell_no);
-      if (at_a.host_no != at_b.host_no || cell.path != other.path || cell.workload != other.workload ||
-          cell.kernel_name != other.kernel_name || place[cell.case_name] >= place[other.case_name])
+      if (at_a.host_no != at_b.host_no || !cell.same_place(other) ||
+          place[cell.case_name] >= place[other.case_name])
         continue;
       const Host& host = hosts_.at(at_a.host_no);
       for (const auto& [metric, values] : a.values) {
         const auto others = b.values.find(metric);
         if (others == b.values.end()) continue;
-        PairJob job{name_of({cell.path, cell.workload, cell.case_name, other.case_name, metric, host.kernel,
-                             host.clock, host.execution}),
-                    {},
-                    {}};
+        Job job;
+        job.name = name_of({cell.path, cell.workload, cell.case_name, other.case_name, metric, host.kernel,
+                            host.clock, host.execution});
+        job.margin_ns = asked.margin_ns(cell.case_name, other.case_name);
         for (const auto& [block, value] : values) {
           if (const auto pair = others->second.find(block); pair != others->second.end())
             job.differences.push_back(pair->second - value);
@@ -177,21 +204,72 @@ absl::StatusOr<uint64_t> Samples::check_pairs(store::Connection& connection, con
   }
   compute(jobs);
   Numbers expected;
-  for (const PairJob& job : jobs) {
-    const PairNumbers& numbers = job.numbers;
-    expected[job.name].push_back({static_cast<double>(numbers.n), numbers.median, numbers.hodges_lehmann,
-                                  numbers.low, numbers.high, static_cast<double>(numbers.negative),
-                                  static_cast<double>(numbers.positive), numbers.p_value});
+  for (const Job& job : jobs) {
+    auto numbers = numbers_of(job);
+    add_margin(job, numbers);
+    expected[job.name].push_back(std::move(numbers));
   }
   Statement select = connection.prepare(
-      "SELECT path, workload, case_a, case_b, metric, kernel, clock, execution, n, median_diff_ns, hl_ns,"
-      " ci_low_ns, ci_high_ns, negative, positive, p_value FROM v_pair WHERE campaign_id = ?");
+      "SELECT path, workload, case_a, case_b, metric, kernel, clock, execution, n, median_diff_ns, hl_ns, "
+      "ci_low_ns,"
+      " ci_high_ns, negative, positive, p_value, margin_ns, p_above_low, p_below_high, equivalent FROM v_pair"
+      " WHERE campaign_id = ?");
   select.bind(asked.id);
-  HOPYARD_ASSIGN_OR_RETURN(Numbers seen, read(select, 8, 8));
-  return compare(
-      "v_pair",
-      {"n", "median_diff_ns", "hl_ns", "ci_low_ns", "ci_high_ns", "negative", "positive", "p_value"},
-      expected, seen, findings);
+  HOPYARD_ASSIGN_OR_RETURN(Numbers seen, read(select, 8, 12));
+  return compare("v_pair",
+                 {"n", "median_diff_ns", "hl_ns", "ci_low_ns", "ci_high_ns", "negative", "positive",
+                  "p_value", "margin_ns", "p_above_low", "p_below_high", "equivalent"},
+                 expected, seen, findings);
+}
+
+// The samples of a case where those of `cell` on its host are; nothing if there are none.
+const Samples::Counted* Samples::of_case(const CellHost& at, const std::string& case_name) const {
+  const Cell& cell = cells_.at(at.cell_no);
+  for (const auto& [other, counted] : counted_) {
+    const Cell& there = cells_.at(other.cell_no);
+    if (other.host_no == at.host_no && there.case_name == case_name && there.same_place(cell))
+      return &counted;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<uint64_t> Samples::check_interactions(store::Connection& connection, const Asked& asked,
+                                                     Findings& findings) const {
+  std::vector<Job> jobs;
+  for (const AskedFactorial& four : asked.factorials) {
+    for (const auto& [at, neither] : counted_) {
+      const Cell& cell = cells_.at(at.cell_no);
+      const Host& host = hosts_.at(at.host_no);
+      const Counted* first = of_case(at, four.first);
+      const Counted* second = of_case(at, four.second);
+      const Counted* both = of_case(at, four.both);
+      if (cell.case_name != four.neither || first == nullptr || second == nullptr || both == nullptr)
+        continue;
+      for (const auto& [metric, values] : neither.values) {
+        Job job;
+        job.name = name_of({cell.path, cell.workload, four.name, four.neither, four.first, four.second,
+                            four.both, metric, host.kernel, host.clock, host.execution});
+        for (const auto& [block, value] : values) {
+          const auto a = first->at(metric, block), b = second->at(metric, block),
+                     ab = both->at(metric, block);
+          if (a && b && ab) job.differences.push_back((*ab - *b) - (*a - value));
+        }
+        if (!job.differences.empty()) jobs.push_back(std::move(job));
+      }
+    }
+  }
+  compute(jobs);
+  Numbers expected;
+  for (const Job& job : jobs) expected[job.name].push_back(numbers_of(job));
+  Statement select = connection.prepare(
+      "SELECT path, workload, factorial, neither, first, second, both, metric, kernel, clock, execution, n,"
+      " median_ns, hl_ns, ci_low_ns, ci_high_ns, negative, positive, p_value FROM v_interaction WHERE "
+      "campaign_id = ?");
+  select.bind(asked.id);
+  HOPYARD_ASSIGN_OR_RETURN(Numbers seen, read(select, 11, 8));
+  return compare("v_interaction",
+                 {"n", "median_ns", "hl_ns", "ci_low_ns", "ci_high_ns", "negative", "positive", "p_value"},
+                 expected, seen, findings);
 }
 
 }  // namespace hopyard::verify

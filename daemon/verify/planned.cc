@@ -27,6 +27,12 @@ void check_text(const Asked& asked, Findings& findings) {
     text += (change.starts_with("--") ? "\n" : "\n--set ") + change;
   findings.same("campaign", asked.id, "yaml_sha256", base::sha256_hex(text), asked.yaml_sha256,
                 "SHA-256 of the text and the changes");
+  for (const AskedPhase& phase : asked.phases) {
+    if (phase.yaml_sha256.empty()) continue;
+    const std::string all = phase.options.empty() ? phase.yaml : phase.yaml + "\n" + phase.options;
+    findings.same("phase", phase.name, "yaml_sha256", base::sha256_hex(all), phase.yaml_sha256,
+                  "SHA-256 of the text and the options");
+  }
 }
 
 }  // namespace

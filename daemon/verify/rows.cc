@@ -31,6 +31,16 @@ const AskedPath* Asked::path(const std::string& name) const { return named(paths
 const AskedCase* Asked::one_case(const std::string& name) const { return named(cases, name); }
 const AskedWorkload* Asked::workload(const std::string& name) const { return named(workloads, name); }
 
+std::optional<int64_t> Asked::margin_ns(const std::string& a, const std::string& b) const {
+  for (const AskedMargin& margin : margins) {
+    const auto names = [&](const std::string& name) {
+      return std::find(margin.cases.begin(), margin.cases.end(), name) != margin.cases.end();
+    };
+    if (names(a) && names(b)) return margin.margin_ns;
+  }
+  return std::nullopt;
+}
+
 const std::string* StoredTrial::setting(const std::string& name) const {
   if (!environment) return nullptr;
   for (const auto& [key, value] : environment->settings) {
@@ -85,25 +95,38 @@ absl::StatusOr<Asked> Rows::asked(std::string_view campaign_id) {
   }
   HOPYARD_RETURN_IF_ERROR(read_lists(asked));
   HOPYARD_RETURN_IF_ERROR(read_phases(asked));
+  HOPYARD_RETURN_IF_ERROR(read_comparisons(asked));
   return asked;
 }
 
-absl::StatusOr<bool> Rows::has(const char* table, const char* column) {
-  Statement select = connection_.prepare("SELECT COUNT(*) FROM pragma_table_info(?) WHERE name = ?");
-  HOPYARD_RETURN_IF_ERROR(select.bind(table).bind(column).step().status());
-  return select.integer(0) > 0;
+absl::Status Rows::read_comparisons(Asked& asked) {
+  HOPYARD_RETURN_IF_ERROR(
+      each("SELECT e.key, e.value ->> 'margin_ns', n.value FROM campaign c, json_each(c.campaign_json, "
+           "'$.equivalence') e,"
+           " json_each(e.value, '$.cases') n WHERE campaign_no = ? ORDER BY e.key, n.key",
+           asked.number, [&](const Statement& row) {
+             const auto place = static_cast<size_t>(row.integer(0));
+             if (place >= asked.margins.size()) asked.margins.push_back({{}, row.integer(1)});
+             asked.margins.back().cases.push_back(row.text(2));
+           }));
+  return each(
+      "SELECT f.value ->> 'name', f.value ->> 'neither', f.value ->> 'first', f.value ->> 'second', f.value "
+      "->> 'both'"
+      " FROM campaign c, json_each(c.campaign_json, '$.factorials') f WHERE campaign_no = ? ORDER BY f.key",
+      asked.number, [&](const Statement& row) {
+        asked.factorials.push_back({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4)});
+      });
 }
 
 absl::Status Rows::read_phases(Asked& asked) {
-  asked.phases.push_back({0, asked.seed});
-  HOPYARD_ASSIGN_OR_RETURN(const bool extended, has("phase", "first_block"));
-  if (!extended) return absl::OkStatus();
   return each(
-      "SELECT p.first_block, e.value ->> 'seed' FROM campaign c, json_each(c.campaign_json, '$.extensions') e"
-      " JOIN phase p ON p.campaign_no = c.campaign_no AND p.seq = e.key + 1 WHERE c.campaign_no = ? ORDER BY "
-      "p.seq",
+      "SELECT p.name, p.first_block, CASE WHEN p.seq > 0 THEN"
+      " c.campaign_json ->> ('$.extensions[' || (p.seq - 1) || '].seed') END, p.yaml,"
+      " p.options, p.yaml_sha256 FROM phase p JOIN campaign c USING (campaign_no) WHERE campaign_no = ? "
+      "ORDER BY p.seq",
       asked.number, [&](const Statement& row) {
-        asked.phases.push_back({row.integer(0), row.is_null(1) ? asked.seed : row.text(1)});
+        asked.phases.push_back({row.text(0), row.integer(1), row.is_null(2) ? asked.seed : row.text(2),
+                                row.text(3), row.text(4), row.text(5)});
       });
 }
 
@@ -170,12 +193,11 @@ absl::Status Rows::read_lists(Asked& asked) {
 
 absl::StatusOr<std::vector<StoredTrial>> Rows::trials(int64_t campaign_no) {
   std::vector<StoredTrial> trials;
-  HOPYARD_ASSIGN_OR_RETURN(const bool dynamic, has("server_build", "dynamic"));
   HOPYARD_RETURN_IF_ERROR(
       each("SELECT t.trial_no, t.trial_id, t.cell_no, t.run_index, t.block, t.position, t.seed, cell.path,"
            " cell.workload, cell.case_name, cell.kernel_name, o.verdict, o.reason, o.host_no, h.execution,"
            " h.kernel_release, h.clock, o.started_ns, o.finished_ns, b.variant, b.fragment_bytes,"
-           " b.early_fragment_bytes, b.early_budget_bytes, b.transitions, b.settings"
+           " b.early_fragment_bytes, b.early_budget_bytes, b.transitions, b.settings, b.dynamic"
            " FROM cell JOIN trial t USING (cell_no) LEFT JOIN outcome o USING (trial_no)"
            " LEFT JOIN host h USING (host_no) LEFT JOIN server_build b USING (build_no)"
            " WHERE cell.campaign_no = ? ORDER BY t.run_index, t.trial_no",
@@ -200,16 +222,9 @@ absl::StatusOr<std::vector<StoredTrial>> Rows::trials(int64_t campaign_no) {
              trial.clock = row.text(16);
              trial.started_ns = row.integer(17);
              trial.finished_ns = row.integer(18);
-             trial.build = {row.text(19), u64(row, 20), u64(row, 21), u64(row, 22),
-                            u64(row, 23), u64(row, 24), false};
+             trial.build = {row.text(19), u64(row, 20), u64(row, 21),        u64(row, 22),
+                            u64(row, 23), u64(row, 24), row.integer(25) != 0};
            }));
-  if (!dynamic) return trials;
-  std::map<int64_t, StoredTrial*> by_number;
-  for (StoredTrial& trial : trials) by_number[trial.number] = &trial;
-  HOPYARD_RETURN_IF_ERROR(each(
-      "SELECT trial_no FROM cell JOIN trial USING (cell_no) JOIN outcome USING (trial_no) JOIN server_build b"
-      " USING (build_no) WHERE b.dynamic AND campaign_no = ?",
-      campaign_no, [&](const Statement& row) { by_number[row.integer(0)]->build.dynamic = true; }));
   return trials;
 }
 
@@ -230,8 +245,6 @@ absl::StatusOr<uint64_t> Rows::add_evidence(StoredTrial& trial) {
 }
 
 absl::Status Rows::read_router(StoredTrial& trial) {
-  HOPYARD_ASSIGN_OR_RETURN(const bool listed, has("router_traffic", "queue_drops"));
-  if (!listed) return absl::OkStatus();
   return each(
       "SELECT seq, direction_text, arrived_packets, departed_packets, queue_drops, incomplete,"
       " (SELECT COUNT(*) FROM router_drop d WHERE d.trial_no = r.trial_no AND d.seq = r.seq)"

@@ -51,10 +51,22 @@ struct AskedCase {
   int64_t dyn_rec_timeout_ns = 1'000'000'000;
 };
 
-// Blocks from `first_block` on are planned with this seed.
+// A part of the schedule that was planned together.
 struct AskedPhase {
+  std::string name;
   int64_t first_block = 0;
   std::string seed;  // decimal
+  // Of an extension that was made later; the hash is empty where the campaign's own text has it.
+  std::string yaml, options, yaml_sha256;
+};
+
+struct AskedMargin {
+  std::vector<std::string> cases;
+  int64_t margin_ns = 0;
+};
+
+struct AskedFactorial {
+  std::string name, neither, first, second, both;
 };
 
 struct Asked {
@@ -70,7 +82,11 @@ struct Asked {
   std::vector<AskedPath> paths;
   std::vector<AskedCase> cases;
   std::vector<AskedWorkload> workloads;
+  std::vector<AskedMargin> margins;
+  std::vector<AskedFactorial> factorials;
 
+  // The first that is declared for both cases.
+  std::optional<int64_t> margin_ns(const std::string& a, const std::string& b) const;
   const AskedPath* path(const std::string& name) const;
   const AskedCase* one_case(const std::string& name) const;
   const AskedWorkload* workload(const std::string& name) const;
@@ -235,8 +251,7 @@ class Rows {
   std::string text(const store::Statement& row, int column);
   absl::Status read_lists(Asked& asked);
   absl::Status read_phases(Asked& asked);
-  // Of parts that a later step of the schema may bring.
-  absl::StatusOr<bool> has(const char* table, const char* column);
+  absl::Status read_comparisons(Asked& asked);
   absl::Status read_client(StoredTrial& trial);
   absl::Status read_server(StoredTrial& trial);
   absl::Status read_kernel(StoredTrial& trial);

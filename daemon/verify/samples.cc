@@ -92,6 +92,13 @@ std::vector<std::string> metrics_of(const AskedWorkload& workload) {
   return names;
 }
 
+std::optional<int64_t> Samples::Counted::at(const std::string& metric, int64_t block) const {
+  const auto by_block = values.find(metric);
+  if (by_block == values.end()) return std::nullopt;
+  const auto value = by_block->second.find(block);
+  return value == by_block->second.end() ? std::nullopt : std::optional(value->second);
+}
+
 absl::Status Samples::take(store::Connection& connection, const Subject& subject, Findings& findings) {
   const StoredTrial& trial = subject.trial;
   HOPYARD_ASSIGN_OR_RETURN(const StoredSamples stored, stored_samples(connection, trial));

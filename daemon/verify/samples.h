@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,6 +31,11 @@ struct CellHost {
 struct Cell {
   std::string path, workload, case_name, kernel_name;
   std::vector<std::string> metrics;  // that it can show
+
+  // Cells that are compared differ in the case alone.
+  bool same_place(const Cell& other) const {
+    return path == other.path && workload == other.workload && kernel_name == other.kernel_name;
+  }
 };
 
 class Samples {
@@ -37,17 +43,22 @@ class Samples {
   // Takes a trial with its evidence, and compares its stored samples with what follows from it.
   absl::Status take(store::Connection& connection, const Subject& subject, Findings& findings);
 
-  // figures.cc. Compare v_cell and v_pair with what follows; return how many numbers were compared.
+  // figures.cc. Compare v_cell, v_pair and v_interaction with what follows; return how many numbers were
+  // compared.
   absl::StatusOr<uint64_t> check_cells(store::Connection& connection, const Asked& asked,
                                        Findings& findings) const;
   absl::StatusOr<uint64_t> check_pairs(store::Connection& connection, const Asked& asked,
                                        Findings& findings) const;
+  absl::StatusOr<uint64_t> check_interactions(store::Connection& connection, const Asked& asked,
+                                              Findings& findings) const;
 
  private:
   struct Counted {
     uint64_t lost = 0;                                         // failed and invalid trials
     std::map<std::string, std::map<int64_t, int64_t>> values;  // by metric, by block
+    std::optional<int64_t> at(const std::string& metric, int64_t block) const;
   };
+  const Counted* of_case(const CellHost& at, const std::string& case_name) const;
   uint64_t lost_beside(const CellHost& at) const;
   bool has_known_kernel(int64_t cell_no) const;
 

@@ -102,7 +102,9 @@ class Verifier {
       return absl::OkStatus();
     }
     HOPYARD_ASSIGN_OR_RETURN(const uint64_t pairs, samples_.check_pairs(connection_, asked_, findings_));
-    report_.figures += pairs;
+    HOPYARD_ASSIGN_OR_RETURN(const uint64_t interactions,
+                             samples_.check_interactions(connection_, asked_, findings_));
+    report_.figures += pairs + interactions;
     return absl::OkStatus();
   }
 

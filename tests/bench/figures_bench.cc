@@ -43,8 +43,8 @@ class Study {
     store::CampaignRow row{.id = "study", .text_sha256 = std::string(64, 'a')};
     row.campaign = plan::read_campaign(text, {{"stock", "adaptive", "static4k"}, {}}).campaign;
     std::vector<store::PlannedRow> planned;
-    for (const auto& one : plan::make_plan(row.campaign).schedule())
-      planned.push_back({fmt::format("study/{}", one.index()), one});
+    const v1::Plan plan = plan::make_plan(row.campaign);
+    for (const auto& one : plan.schedule()) planned.push_back({fmt::format("study/{}", one.index()), one});
     check(store_->add_campaign(row, planned));
     for (const auto& one : planned) record(row.campaign, one);
   }

@@ -54,7 +54,8 @@ void record_study(const std::string& old_path, store::Store& study, std::vector<
   const store::CampaignRow campaign = old->campaign("last").value();
   std::vector<Original> originals;
   std::map<std::string, size_t> of_case;
-  for (const auto& row : old->planned("last").value()) {
+  const std::vector<store::PlannedRow> recorded = old->planned("last").value();
+  for (const auto& row : recorded) {
     const auto& planned = row.planned;
     originals.push_back({old->trial(row.trial_id)->result(), named(campaign.campaign.paths(), planned.path()),
                          named(campaign.campaign.workloads(), planned.workload()),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one trial in a fresh guest on the virtual clock costs, where the time goes, and how far repeats of one
-// trial differ. Wants a kernel with time travel and a server build on its command line. Times are of the machine's
-// clock: on a busy one the processor time is the better figure.
+// trial differ. Wants a kernel with time travel and a server build on its command line. Times are of the
+// machine's clock: on a busy one the processor time is the better figure.
 #include <stdlib.h>
 
 #include <algorithm>
@@ -199,9 +199,10 @@ struct Tally {
 };
 
 void print(const Tally& tally) {
-  for (const auto& part : tally.order) fmt::print("{:>12}  {:7.1f} ms\n", part, median_ms(tally.parts.at(part)));
-  fmt::print("{:>12}  {:7.1f} ms of wall time, {:.1f} ms of the guest's processor time; medians of {}\n", "all",
-             median_ms(tally.totals), median_ms(tally.processor), tally.totals.size());
+  for (const auto& part : tally.order)
+    fmt::print("{:>12}  {:7.1f} ms\n", part, median_ms(tally.parts.at(part)));
+  fmt::print("{:>12}  {:7.1f} ms of wall time, {:.1f} ms of the guest's processor time; medians of {}\n",
+             "all", median_ms(tally.totals), median_ms(tally.processor), tally.totals.size());
   fmt::print("{} digests, one of them {}; complete from {} to {} ns\n", tally.digests.size(),
              tally.digests.begin()->first.substr(0, 16), *tally.completions.begin(),
              *tally.completions.rbegin());

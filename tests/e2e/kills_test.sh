@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # kill -9 at random instants, spread over daemon, worker, guest, server and client: every planned trial has one outcome in
-# the end, nothing is left behind and the host is as it was. HOPYARD_KILLS sets how many (12; by hand 200), HOPYARD_SEED
+# the end, nothing is left behind and the host is as it was. HOPYARD_KILLS sets how many (8; by hand 200), HOPYARD_SEED
 # where.
 . "$(dirname "$0")/lib.sh"
 
-kills=${HOPYARD_KILLS:-12}
+kills=${HOPYARD_KILLS:-8}
 RANDOM=${HOPYARD_SEED:-$$}
 echo "HOPYARD_SEED=${HOPYARD_SEED:-$$}"
 exec 7<><(:) # never readable: a clock to wait on
@@ -87,6 +87,7 @@ torment() {
     [ $((tries += 1)) -le 20 ] || fail "it does not end: $(state "$id")"
   done
   expect "outcomes" "$trials" "$(outcomes "$id")"
+  expect "what is wrong with it" "" "$(query "SELECT reason FROM v_campaign WHERE campaign_id = '$id'")"
   echo "$trials trials, $done kills ($*): $(query "SELECT group_concat(n, ', ') FROM (SELECT COUNT(*) || ' ' || verdict AS n
     FROM v_trial WHERE campaign_id = '$id' GROUP BY verdict)")"
   # A client's or daemon's death costs nobody's verdict; a worker's, guest's or server's that of the trial under way.

@@ -11,7 +11,7 @@ repetitions: 2
 clock: virtual
 seed: 5
 cases: [{name: A, variant: stock}, {name: B, variant: adaptive}]
-paths: [{name: lossy, kind: routed, rtt: 20ms, rate: 20Mbit/s, loss: 1%, limit: 10000}]
+paths: [{name: lossy, kind: routed, rtt: 20ms, rate: 20mbit, loss: 1%, limit: 10000}]
 workloads: [{name: h2-one, protocol: h2, requests: [{name: body, body: 64KiB}]}]
 END
 exec 7<><(:)

@@ -24,7 +24,10 @@ status=0
 expect "exit code" 1 "$status"
 line="tls_record  trial $trial  seq 7  wire_bytes: expected $was, saw $((was + 1)) (plaintext and 22 bytes: header, inner type, tag)"
 grep -qxF "$line" "$place/changed.txt" || fail "no line '$line' in: $(cat "$place/changed.txt")"
-"${hopyard[@]}" --json verify "$id" | grep -q '"table":"tls_record"' || fail "JSON does not name the table"
+status=0
+"${hopyard[@]}" --json verify "$id" >"$place/changed.json" || status=$?
+expect "exit code with --json" 1 "$status"
+grep -q '"table":"tls_record"' "$place/changed.json" || fail "JSON does not name the table: $(cat "$place/changed.json")"
 
 echo "== a change while a campaign runs is said at its end"
 write_local_campaign 60

@@ -70,7 +70,7 @@ TEST(HostPath, OrdinaryUserRunsSessionsThatLeaveNothing) {
   const std::string output = run_as_user({"execute_session_test"});
   std::cout << output << "\n";
   EXPECT_THAT(output, HasSubstr("\nexit 0"));
-  EXPECT_THAT(output, HasSubstr("[  PASSED  ] 11 tests"));
+  EXPECT_THAT(output, testing::ContainsRegex("PASSED  . [1-9][0-9] tests"));
   EXPECT_THAT(output, Not(HasSubstr("SKIPPED"))) << "namespaces exist in the guest";
 }
 

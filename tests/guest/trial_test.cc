@@ -437,8 +437,7 @@ TEST(Trial, FailsWhenTheServerLeavesProcessesBehind) {
   const v1::TrialResult result =
       run_with_server(server_after("leaves", "setsid sleep 600 > /dev/null 2>&1 &"));
   EXPECT_EQ(result.verdict(), v1::FAILED) << explain(result);
-  // One when its configuration was checked, one when it ran.
-  EXPECT_EQ(result.reason(), "server errors: expected none, saw processes left behind: 2\n");
+  EXPECT_EQ(result.reason(), "server errors: expected none, saw processes left behind: 1\n");
   EXPECT_TRUE(result.environment().namespaces_gone()) << "they are ended before the path is taken down";
 }
 

@@ -97,18 +97,20 @@ TEST(VirtualTime, TrialPassesAndSaysItsClock) {
 // ---- against arithmetic ----
 
 constexpr double kRttNs = 20e6;
-constexpr double kNsPerByte = 8 / 20e6 * 1e9;       // 20 Mbit/s
-constexpr double kSynBytes = 14 + 20 + 40;          // Ethernet, IPv4, TCP with all options of a SYN
-constexpr double kSegmentHeaders = 14 + 20 + 32;    // TCP with timestamps
+constexpr double kNsPerByte = 8 / 20e6 * 1e9;     // 20 Mbit/s
+constexpr double kSynBytes = 14 + 20 + 40;        // Ethernet, IPv4, TCP with all options of a SYN
+constexpr double kSegmentHeaders = 14 + 20 + 32;  // TCP with timestamps
 constexpr double kMss = 1448;
 // Reading the clock costs a program 256 ns of it, and some dozen readings lie between two instants.
-constexpr double kReadings = 20e3;
+constexpr double kReadings = 10e3;
 
-uint64_t value_at(const v1::TrialResult& result, const std::string& at, const std::string& name) {
+// Bytes of `side`'s TCP stream at an instant.
+double bytes_at(const v1::TrialResult& result, const std::string& at, const std::string& side,
+                const std::string& name) {
   for (const v1::SocketSnapshot& socket : result.sockets()) {
-    if (socket.at() == at && socket.side() == "server") return socket.values().at(name);
+    if (socket.at() == at && socket.side() == side) return static_cast<double>(socket.values().at(name));
   }
-  ADD_FAILURE() << "no snapshot " << at;
+  ADD_FAILURE() << "no snapshot " << at << " of " << side;
   return 0;
 }
 
@@ -127,21 +129,33 @@ TEST(VirtualTime, ConnectingTakesTheRoundTripAndTwoSegments) {
               kRttNs + 2 * kSynBytes * kNsPerByte, kReadings);
 }
 
-// One segment each way: the request's record, and the response's only one.
-TEST(VirtualTime, SmallResponseTakesTheRoundTripAndItsTwoSegments) {
+// A segment each way, and ahead of each the acknowledgement of what came before.
+TEST(VirtualTime, HandshakeTakesTheRoundTripAndFourSegments) {
+  const v1::TrialResult result = passed(spec_of("h1", 1024));
+  const v1::ClientEvidence& client = result.client();
+  const double hello = bytes_at(result, "before", "server", "tcpi_bytes_received");
+  const double flight = bytes_at(result, "before", "client", "tcpi_bytes_received");
+  EXPECT_NEAR(static_cast<double>(client.handshake_done_ns() - client.connected_ns()),
+              kRttNs + (hello + flight + 4 * kSegmentHeaders) * kNsPerByte, kReadings);
+}
+
+// A segment each way. The request leaves at once behind the acknowledgement of the server's flight and the
+// client's Finished, the response behind the request's own acknowledgement.
+TEST(VirtualTime, SmallResponseTakesTheRoundTripAndFiveSegments) {
   const v1::TrialResult result = passed(spec_of("h1", 1024));
   const auto records = data_records(result);
   ASSERT_EQ(records.size(), 1u);
-  const auto request_bytes = static_cast<double>(value_at(result, "after", "tcpi_bytes_received") -
-                                                 value_at(result, "before", "tcpi_bytes_received"));
-  const double both = request_bytes + records.front().wire_bytes() + 2 * kSegmentHeaders;
-  EXPECT_NEAR(static_cast<double>(complete_ns(result)), kRttNs + both * kNsPerByte, kReadings);
+  const double sent_before = bytes_at(result, "before", "client", "tcpi_bytes_sent");
+  const double request = bytes_at(result, "after", "client", "tcpi_bytes_sent") - sent_before;
+  const double finished = sent_before - bytes_at(result, "before", "server", "tcpi_bytes_received");
+  const double all = request + records.front().wire_bytes() + finished + 5 * kSegmentHeaders;
+  EXPECT_NEAR(static_cast<double>(complete_ns(result)), kRttNs + all * kNsPerByte, kReadings);
   const v1::Response& response = result.client().responses(0);
   EXPECT_EQ(response.first_body_ns(), response.complete_ns()) << "a record is delivered whole";
 }
 
-// No two records come closer than the second one's bytes take on the wire, headers of segments included, and in
-// the middle of a long transfer they come just so: BBR keeps the queue filled, or nearly.
+// No two records come closer than the second one's bytes take on the wire, headers of segments included, and
+// in the middle of a long transfer they come just so: BBR keeps the queue filled, or nearly.
 TEST(VirtualTime, RecordsComeAtTheWiresPace) {
   const v1::TrialResult result = passed(spec_of("h1", 1048576));
   const auto records = data_records(result);
@@ -157,7 +171,7 @@ TEST(VirtualTime, RecordsComeAtTheWiresPace) {
   double between = 0;
   for (size_t i = from + 1; i <= to; ++i) between += records[i].wire_bytes();
   const auto took_ns = static_cast<double>(records[to].received_ns() - records[from].received_ns());
-  EXPECT_NEAR(took_ns / (between * on_wire * kNsPerByte), 1, 0.03);
+  EXPECT_NEAR(took_ns / (between * on_wire * kNsPerByte), 1, 0.005);
 }
 
 TEST(VirtualTime, TrialsResultIsTheSameEveryTime) {

@@ -37,7 +37,7 @@ const std::map<std::string, Rooms> kArrows = {
     {"execute", {"base", "proto"}},
     {"run", {"plan", "variant", "execute", "store", "stats", "base", "proto"}},
     {"rpc", {"run", "report", "store", "stats", "verify", "base", "proto", "grpc"}},
-    {"main.cc", {"rpc", "run", "store", "variant", "base", "proto", "grpc"}},
+    {"main.cc", {"rpc", "run", "store", "variant", "execute", "base", "proto", "grpc"}},
     {"cli", {"base", "proto", "grpc"}},
 };
 

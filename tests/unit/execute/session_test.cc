@@ -34,9 +34,9 @@ KernelOption host() {
   return kernels->at(0);
 }
 
-// A kernel that never says anything.
 TEST(Starting, EndsAtOnceWhenItIsStopped) {
-  KernelOption silent{.name = "silent", .program = "/usr/bin/yes"};
+  const std::string silent = testing::TempDir() + "/silent-kernel-" + std::to_string(::getpid());
+  ASSERT_TRUE(base::write_file(silent, "#!/bin/sh\nexec sleep 600\n", 0755).ok());
   std::stop_source stop;
   std::jthread stopper([&stop] {
     while (descendants(::getpid()).empty()) {
@@ -44,10 +44,11 @@ TEST(Starting, EndsAtOnceWhenItIsStopped) {
     stop.request_stop();
   });
   const int64_t begin = base::monotonic_ns();
-  const auto session = WorkerSession::start(silent, soon(), stop.get_token());
+  const auto session = WorkerSession::start({.name = "silent", .program = silent}, soon(), stop.get_token());
   EXPECT_FALSE(session.ok());
   EXPECT_LT(base::monotonic_ns() - begin, 20'000'000'000) << "well before its deadline";
   EXPECT_THAT(still_running(descendants(::getpid())), IsEmpty());
+  ::unlink(silent.c_str());
 }
 
 class Session : public testing::Test {

@@ -13,8 +13,6 @@
 namespace hopyard::netlink {
 namespace {
 
-using testing::Each;
-using testing::ElementsAre;
 using testing::IsEmpty;
 
 struct Packet {
@@ -24,40 +22,30 @@ struct Packet {
   std::vector<uint8_t> head;
 };
 
+// Without what IPv6 says of itself.
 std::vector<Packet> drain(PacketTap& tap) {
   std::vector<Packet> out;
   tap.drain([&out](const TappedPacket& packet) {
+    if (packet.head[0] >> 4 != 4) return;
     out.push_back({packet.outgoing, packet.seen_ns, packet.bytes, {packet.head.begin(), packet.head.end()}});
   });
   return out;
 }
 
-// va (10.1.0.1) here, vb (10.1.0.2) in another namespace.
+constexpr int kLo = 1;
+
+// Every packet leaves by lo and comes in by it.
 class PacketTapTest : public netlink_test::NetworkTest {
  protected:
   void SetUp() override {
     NetworkTest::SetUp();
-    there_ = netlink_test::new_netns();
-    ASSERT_OK_AND_TAKE(RouteSocket here, RouteSocket::open());
-    RouteBatch batch;
-    batch.add_veth({.name = "va", .index = 5, .mac = "02:00:00:00:00:01"},
-                   {.name = "vb", .netns_fd = there_.get(), .index = 6, .mac = "02:00:00:00:00:02"});
-    batch.set_up(5).add_address(5, "10.1.0.1/24").add_neighbour(5, "10.1.0.2", "02:00:00:00:00:02");
-    ASSERT_TRUE(here.run(batch).ok());
-    netlink_test::inside(there_, [] {
-      ASSERT_OK_AND_TAKE(RouteSocket socket, RouteSocket::open());
-      RouteBatch other;
-      other.set_up(6).add_address(6, "10.1.0.2/24").add_neighbour(6, "10.1.0.1", "02:00:00:00:00:01");
-      ASSERT_TRUE(socket.run(other).ok());
-    });
-    socket_ = netlink_test::udp_to("10.1.0.2");
+    socket_ = netlink_test::udp_to("127.0.0.1");
   }
-  // A datagram from here to there; nobody listens, and the answer says so.
+  // A datagram to a port where nobody listens. That the last one was refused is told once.
   void send(size_t bytes) {
     const std::string text(bytes, 'x');
-    (void)!::write(socket_.get(), text.data(), text.size());
+    while (::write(socket_.get(), text.data(), text.size()) < 0) ASSERT_EQ(errno, ECONNREFUSED);
   }
-  base::Fd there_;
   base::Fd socket_;
 };
 
@@ -69,43 +57,52 @@ class PacketTapTest : public netlink_test::NetworkTest {
   PacketTap tap = *std::move(tap##_opened)
 
 TEST_F(PacketTapTest, SeesWhatLeavesAndWhatComesWithItsTime) {
-  OPEN_TAP_OR_SKIP(tap, 5, 100);
+  OPEN_TAP_OR_SKIP(tap, kLo, 100);
   const int64_t before_ns = base::monotonic_ns();
   send(300);
   const auto seen = drain(tap);
   const int64_t after_ns = base::monotonic_ns();
-  ASSERT_EQ(seen.size(), 2u) << "the datagram, and the answer that its port is closed";
-  EXPECT_TRUE(seen[0].outgoing);
-  EXPECT_EQ(seen[0].bytes, 328u);
-  EXPECT_EQ(seen[0].head.size(), PacketTap::kHeadBytes);
-  EXPECT_EQ(seen[0].head[0], 0x45) << "from the network header on";
-  EXPECT_EQ(seen[0].head[9], 17) << "UDP";
-  EXPECT_FALSE(seen[1].outgoing);
-  EXPECT_EQ(seen[1].head[9], 1) << "ICMP";
-  // The two clocks are read one after the other, some 10 us apart at worst.
+  ASSERT_EQ(seen.size(), 4u) << "the datagram, and the answer that nobody listens";
+  for (const size_t i : {0u, 1u}) {
+    EXPECT_EQ(seen[i].outgoing, i == 0);
+    EXPECT_EQ(seen[i].bytes, 328u);
+    EXPECT_EQ(seen[i].head.size(), PacketTap::kHeadBytes);
+    EXPECT_EQ(seen[i].head[0], 0x45) << "from the network header on";
+    EXPECT_EQ(seen[i].head[9], 17) << "UDP";
+  }
+  EXPECT_EQ(seen[3].head[9], 1) << "ICMP";
+  // The two clocks are read one after the other, microseconds apart at most.
   EXPECT_GE(seen[0].seen_ns, before_ns - 50'000);
-  EXPECT_LE(seen[1].seen_ns, after_ns + 50'000);
-  EXPECT_LE(seen[0].seen_ns, seen[1].seen_ns);
+  EXPECT_LE(seen[3].seen_ns, after_ns + 50'000);
+  EXPECT_LE(seen[0].seen_ns, seen[3].seen_ns);
   EXPECT_EQ(tap.unseen().value(), 0u);
   EXPECT_FALSE(tap.clock_was_set());
 }
 
 TEST_F(PacketTapTest, SeesNothingOfOtherLinksOrOfBefore) {
+  ASSERT_OK_AND_TAKE(RouteSocket socket, RouteSocket::open());
+  ASSERT_TRUE(socket
+                  .run(RouteBatch()
+                           .add_veth({.name = "va", .index = 5}, {.name = "vb", .index = 6})
+                           .set_up(5)
+                           .set_up(6))
+                  .ok());
   send(10);
-  OPEN_TAP_OR_SKIP(tap, 5, 100);
-  EXPECT_THAT(drain(tap), IsEmpty());
-  const base::Fd own = netlink_test::udp_to("127.0.0.1");
-  (void)!::write(own.get(), "x", 1);
-  EXPECT_THAT(drain(tap), IsEmpty());
+  OPEN_TAP_OR_SKIP(late, kLo, 100);
+  EXPECT_THAT(drain(late), IsEmpty());
+  OPEN_TAP_OR_SKIP(aside, 5, 100);
+  send(10);
+  EXPECT_THAT(drain(aside), IsEmpty());
+  EXPECT_EQ(drain(late).size(), 4u);
 }
 
 TEST_F(PacketTapTest, HandsOverEachPacketOnceHoweverOftenTheRingGoesRound) {
-  OPEN_TAP_OR_SKIP(tap, 5, 1);  // one block: 315 packets
+  OPEN_TAP_OR_SKIP(tap, kLo, 300);  // 16 pages of 19 packets
   uint32_t next = 1;
   for (int round = 0; round < 20; ++round) {
     for (uint32_t i = 0; i < 50; ++i) send(next + i);
     for (const Packet& packet : drain(tap)) {
-      if (!packet.outgoing) continue;
+      if (!packet.outgoing || packet.head[9] != 17) continue;
       ASSERT_EQ(packet.bytes, 28 + next);
       ++next;
     }
@@ -115,13 +112,14 @@ TEST_F(PacketTapTest, HandsOverEachPacketOnceHoweverOftenTheRingGoesRound) {
 }
 
 TEST_F(PacketTapTest, CountsWhatItHasNoRoomForAndKeepsTheOldest) {
-  OPEN_TAP_OR_SKIP(tap, 5, 1);
+  OPEN_TAP_OR_SKIP(tap, kLo, 300);
   for (uint32_t i = 1; i <= 500; ++i) send(i);
   const auto seen = drain(tap);
-  ASSERT_EQ(seen.size(), 315u);
+  ASSERT_FALSE(seen.empty());
+  EXPECT_LE(seen.size(), 304u);
   EXPECT_EQ(seen[0].bytes, 29u);
   const uint64_t unseen = tap.unseen().value();
-  EXPECT_GE(unseen, 500u - 315u);
+  EXPECT_GE(unseen, 2 * 500u - 304u);
   EXPECT_EQ(tap.unseen().value(), unseen)
       << "the kernel's counter starts anew when it is read, ours does not";
   send(7);
@@ -132,9 +130,9 @@ TEST_F(PacketTapTest, CountsWhatItHasNoRoomForAndKeepsTheOldest) {
 
 TEST_F(PacketTapTest, OnALinkThatIsNotThereNamesIt) {
   const auto tap = PacketTap::open(77, 10);
-  EXPECT_FALSE(tap.ok());
-  if (!absl::IsUnimplemented(tap.status()))
-    EXPECT_THAT(tap.status().message(), testing::HasSubstr("link 77"));
+  ASSERT_FALSE(tap.ok());
+  if (absl::IsUnimplemented(tap.status())) GTEST_SKIP() << tap.status();
+  EXPECT_THAT(std::string(tap.status().message()), testing::HasSubstr("link 77"));
 }
 
 }  // namespace

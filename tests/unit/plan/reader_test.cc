@@ -335,9 +335,10 @@ TEST(Options, AreNamedWhenTheyAreWrong) {
 TEST(Clock, IsRefusedWhereTheKernelHasNoVirtualOne) {
   v1::CampaignText text = with_set("clock=virtual");
   text.add_set("kernel=[uml-6.12, host, auto]");
-  EXPECT_EQ(said(text),
-            "--set kernel=[uml-6.12, host, auto]:1:19: `host` has no virtual clock, which `clock: virtual` asks "
-            "for; expected auto or uml-6.12\n");
+  EXPECT_EQ(
+      said(text),
+      "--set kernel=[uml-6.12, host, auto]:1:19: `host` has no virtual clock, which `clock: virtual` asks "
+      "for; expected auto or uml-6.12\n");
   text.add_set("kernel=[uml-6.12, auto]");
   EXPECT_EQ(said(text), "");
   text.set_kernel("debian-uml");

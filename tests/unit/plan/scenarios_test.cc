@@ -92,6 +92,17 @@ TEST(Scenarios, RecordSizingsCasesAreTheOnesOfTheComparisons) {
                   testing::Pair("F", "stock 4096 cubic 16384"), testing::Pair("G", "stock 4096 bbr unset")));
 }
 
+TEST(Scenarios, DeclareTheComparisonsOfTheSources) {
+  const v1::Campaign sizing = plan_of("record-sizing.yaml").campaign();
+  ASSERT_EQ(sizing.factorials_size(), 1);
+  EXPECT_EQ(sizing.factorials(0).first(), "F");
+  const v1::Campaign static4k = plan_of("static4k.yaml").campaign();
+  ASSERT_EQ(static4k.equivalence_size(), 1);
+  EXPECT_THAT(static4k.equivalence(0).cases(), testing::ElementsAre("D", "F", "G"));
+  EXPECT_EQ(static4k.equivalence(0).margin_ns(), 100'000);
+  EXPECT_EQ(static4k.factorials(0).both(), "G");
+}
+
 TEST(Scenarios, Static4kIsTwentyRepetitionsAndThirtyMoreWhereItWasClose) {
   const v1::Plan plan = plan_of("static4k.yaml");
   EXPECT_EQ(plan.connections(), 1350u);

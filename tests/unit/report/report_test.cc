@@ -56,9 +56,9 @@ std::vector<double> values(const std::string& page, const std::string& tables, c
 
 class Report : public store::StoreTest {
  protected:
-  std::string page(const std::vector<v1::PairFigure>& pairs = {}) {
+  std::string page(const Figures& figures = {}) {
     std::string text;
-    const absl::Status written = write(*store_, "c1", {pairs, {}, {}}, [&](std::string_view piece) {
+    const absl::Status written = write(*store_, "c1", figures, [&](std::string_view piece) {
       text += piece;
       return absl::OkStatus();
     });
@@ -120,8 +120,8 @@ TEST_F(Report, ShowsTheViewsNumbersExactly) {
   pair.set_kernel("6.1.0-test");
   pair.set_clock("real");
   pair.set_execution("guest");
-  ASSERT_OK(store_->record_pairs("c1", {pair}));
-  const std::string text = page({pair});
+  ASSERT_OK(store_->record_figures("c1", {pair}, {}));
+  const std::string text = page({{pair}, {}, {}, {}, {}});
   for (const char* name : {"median", "min", "max"})
     EXPECT_THAT(values(text, "cells", name),
                 testing::UnorderedElementsAreArray(column(fmt::format(
@@ -135,6 +135,38 @@ TEST_F(Report, ShowsTheViewsNumbersExactly) {
   EXPECT_EQ(between(text, "id=\"failed\">", "<"), "1");
   EXPECT_EQ(occurrences(text, "<table class=\"cells\">"),
             query(path(), "SELECT DISTINCT workload, metric FROM v_cell WHERE campaign_id = 'c1'").size());
+}
+
+TEST_F(Report, HasAPlaceForInteractionsEquivalenceDropsAndPhases) {
+  record_some();
+  Figures figures;
+  v1::PairFigure& pair = figures.pairs.emplace_back();
+  pair.set_path("clean");
+  pair.set_workload("h1-128k");
+  pair.set_metric("complete_ns");
+  pair.mutable_equivalence()->set_margin_ns(100'000);
+  pair.mutable_equivalence()->set_p_above_low(0.25);
+  v1::InteractionFigure& interaction = figures.interactions.emplace_back();
+  interaction.set_path("clean");
+  interaction.set_workload("h1-128k");
+  interaction.set_metric("complete_ns");
+  interaction.set_factorial("buffer-fragment");
+  interaction.set_hl_ns(1'234'567);
+  v1::CellDiagnostic& diagnostic = figures.diagnostics.emplace_back();
+  diagnostic.set_path("clean");
+  diagnostic.set_drops_to_client(17);
+  v1::CellFigure& lucky = figures.without_drops.emplace_back();
+  lucky.set_path("clean");
+  lucky.set_workload("h1-128k");
+  lucky.set_metric("complete_ns");
+  lucky.set_median_ns(7'654'321);
+  for (const char* name : {"initial", "more"}) figures.phases.emplace_back().set_name(name);
+  const std::string text = page(figures);
+  EXPECT_THAT(text, HasSubstr("not shown within 0.100 ms (p 0.2500)"));
+  EXPECT_THAT(values(text, "interactions", "hl"), testing::ElementsAre(1'234'567));
+  EXPECT_THAT(between(text, "<table class=\"diagnostics\">", "</table>"), HasSubstr(">17<"));
+  EXPECT_THAT(values(text, "without-drops", "median"), testing::ElementsAre(7'654'321));
+  EXPECT_THAT(between(text, "<table class=\"phases\">", "</table>"), HasSubstr(">more<"));
 }
 
 TEST_F(Report, ComesEvenBeforeTheFirstTrial) {

@@ -277,7 +277,9 @@ TEST_F(RunnerTest, CancelEndsTheComputingOfFigures) {
   const std::string id = submit("nowhere");
   await_end(id);
   runner_.reset();
-  for (const auto& row : *store_->without_outcome(id)) {
+  const auto left = store_->without_outcome(id);
+  ASSERT_TRUE(left.ok()) << left.status();
+  for (const auto& row : *left) {
     v1::TrialResult result;
     result.set_trial_id(row.trial_id);
     result.set_verdict(v1::INVALID);

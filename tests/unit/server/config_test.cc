@@ -13,8 +13,9 @@ using testing::Not;
 
 TEST(RenderConfig, TurnsOffEverythingThatWouldHideWrites) {
   const std::string config = render_config({}, "192.0.2.1:443", 0);
-  for (const char* line : {"sendfile off;", "ssl_session_tickets off;", "ssl_session_cache off;",
-                           "ssl_protocols TLSv1.3;", "access_log off;", "error.log debug;"}) {
+  for (const char* line :
+       {"sendfile off;", "ssl_session_tickets off;", "ssl_session_cache off;", "ssl_protocols TLSv1.3;",
+        "access_log off;", "error.log debug_event debug_http;"}) {
     EXPECT_THAT(config, HasSubstr(line));
   }
 }

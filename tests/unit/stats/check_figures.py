@@ -186,11 +186,16 @@ def samples_of(db, campaign):
             samples[place][trial["case_name"]][trial["block"]] = value
         requests = db.execute("SELECT * FROM v_request WHERE trial_id = ?", [trial["trial_id"]]).fetchall()
         responses = {row["role"]: row for row in db.execute("SELECT * FROM v_response WHERE trial_id = ?", [trial["trial_id"]])}
+        connect = db.execute("SELECT first_request_ns FROM v_client WHERE trial_id = ?", [trial["trial_id"]]).fetchone()[0]
         for request in requests:
             prefix = request["role"] + "." if len(roles[trial["workload"]]) > 1 else ""
             for milestone in MILESTONES:
                 add(prefix + milestone, responses[request["role"]][milestone])
-            if request["seq"] > 0:
+            if request["seq"] == 0:  # from the connection's start
+                for name in ("first_decrypted_ns", "complete_ns"):
+                    parts = (connect, responses[request["role"]][name])
+                    add(f"{prefix}connect_to_{name}", None if None in parts else sum(parts))
+            else:
                 add(prefix + "start_from_first_ns", request["from_first_ns"])
                 add(prefix + "complete_from_first_ns", request["complete_from_first_ns"])
     return samples

@@ -122,6 +122,26 @@ TEST_F(Campaigns, ListWhatIsLeftToRunAndWhatCameOut) {
   EXPECT_THAT((std::vector{status->passed(), status->failed(), status->invalid()}), ElementsAre(1u, 0u, 1u));
 }
 
+TEST_F(Campaigns, SayHowFastTheirTrialsRanOnceTwoHave) {
+  const auto record = [this](const std::string& case_name, int64_t complete_ns) {
+    v1::TrialResult result = h1_result(trial_id("c1", case_name, "h1-128k", 0), complete_ns);
+    const int64_t start_ns = result.client().responses(0).request_start_ns();
+    result.mutable_client()->set_connect_start_ns(start_ns - 40);
+    return store_->record_trial("c1", result, guest_provenance());
+  };
+  ASSERT_OK(record("A", 500));
+  EXPECT_FALSE(store_->status_with_pace("c1")->has_pace());
+  ASSERT_OK(record("B", 70));
+  ASSERT_OK(store_->record_trial("c1", lost_result(trial_id("c1", "A", "h1-128k", 1), v1::FAILED),
+                                 guest_provenance()));
+  const auto status = store_->status_with_pace("c1");
+  ASSERT_TRUE(status.ok()) << status.status();
+  EXPECT_EQ(status->pace().trials(), 2u);
+  EXPECT_EQ(status->pace().connection_ns(), 110) << "the first recorded one is left out, on both sides";
+  EXPECT_GT(status->pace().wall_ns(), 0);
+  EXPECT_EQ(status->failed(), 1u);
+}
+
 TEST_F(Campaigns, AreAddedWholeOrNotAtAll) {
   EXPECT_TRUE(absl::IsAlreadyExists(store_->add_campaign(small_campaign("c1"), {})));
   EXPECT_TRUE(absl::IsInvalidArgument(store_->add_campaign(small_campaign("last"), {})));

@@ -281,7 +281,9 @@ TEST_F(Figures, OfOneFactorialStandTogether) {
   }
   ASSERT_OK(store_->record_figures("two", {}, interactions));
   std::vector<std::string> seen;
-  for (const auto& one : *store_->interactions("two")) seen.push_back(one.factorial() + " " + one.metric());
+  const auto back = store_->interactions("two");
+  ASSERT_TRUE(back.ok()) << back.status();
+  for (const auto& one : *back) seen.push_back(one.factorial() + " " + one.metric());
   EXPECT_THAT(seen, ElementsAre("second first_decrypted_ns", "second complete_ns", "first first_decrypted_ns",
                                 "first complete_ns"));
 }

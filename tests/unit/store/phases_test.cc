@@ -184,14 +184,18 @@ TEST_F(Phases, CountWhatEndedBeforeItsKernelWasKnown) {
   EXPECT_EQ(figure.phases(1).failed(), 1u);
 }
 
-TEST_F(Phases, PairsAreForgottenBecauseTheyWereOfFewerSamples) {
+TEST_F(Phases, FiguresAreForgottenBecauseTheyWereOfFewerSamples) {
   v1::PairFigure pair;
   pair.set_case_a("A");
   pair.set_case_b("B");
-  ASSERT_OK(store_->record_figures("c1", {pair}, {}));
+  v1::InteractionFigure interaction;
+  interaction.set_factorial("two-by-two");
+  ASSERT_OK(store_->record_figures("c1", {pair}, {interaction}));
   ASSERT_EQ(store_->pairs("c1", "A", "B")->size(), 1u);
+  ASSERT_EQ(store_->interactions("c1")->size(), 1u);
   extend(1);
   EXPECT_THAT(*store_->pairs("c1", "A", "B"), IsEmpty());
+  EXPECT_THAT(*store_->interactions("c1"), IsEmpty());
 }
 
 TEST_F(Phases, AreRefusedWholeWhereTheyDoNotFit) {

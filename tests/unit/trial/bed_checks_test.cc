@@ -336,6 +336,19 @@ std::vector<std::string> loopback_broken_after(const std::function<void(Loopback
   return names;
 }
 
+TEST(LoopbackChecks, TakeTheSegmentsOfASmallWindowButNotThoseOfAnEthernet) {
+  for (const auto& [bytes, held] : {std::pair(32768, true), std::pair(65483, true), std::pair(1448, false)}) {
+    Bed bed = good();
+    (*bed.result.mutable_sockets(0)->mutable_values())["tcpi_snd_mss"] = static_cast<uint64_t>(bytes);
+    for (int i : {1, 2}) (*bed.result.mutable_sockets(i)->mutable_values())["tcpi_snd_mss"] = 65483;
+    CheckList checks(Blame::kBed), server(Blame::kServer);
+    check_sockets(bed.spec, bed.result, kLoopbackMss, checks, server);
+    for (const v1::Check& check : checks.checks()) {
+      if (check.name() == "server socket mss") EXPECT_EQ(check.outcome() == v1::HOLDS, held) << bytes;
+    }
+  }
+}
+
 TEST(LoopbackChecks, HoldOnALoopbackAsAsked) {
   EXPECT_THAT(loopback_broken_after([](Loopback&) {}), IsEmpty());
 }

@@ -113,10 +113,10 @@ TEST(Catalogue, NamesTheFileItCannotOpen) {
 }
 
 TEST(Catalogue, GivesLineAndColumnOfAnUnknownKey) {
-  EXPECT_THAT(
-      refusal("variants:\n  a:\n    note: x\n    patch: y\n"),
-      EndsWith("own.yaml:4:5: variant a has no key `patch`; known: boringssl, cflags, configure, nginx, "
-               "note, patches, records"));
+  EXPECT_THAT(refusal("variants:\n  a:\n    note: x\n    patch: y\n"),
+              EndsWith("own.yaml:4:5: variant a has no key `patch`; known: boringssl, cflags, configure, "
+                       "directives, nginx, "
+                       "note, patches, records"));
 }
 
 TEST(Catalogue, RefusesTheSameKeyTwice) {

@@ -78,7 +78,10 @@ TEST_F(Changes, EveryTableOfTrialsIsSealed) {
 // "value + 1" in the column's own type; NULL becomes a value.
 std::string other_value(const std::string& column, const std::string& type) {
   if (type == "TEXT") return "COALESCE(" + column + ", '') || 'x'";
-  if (type == "BLOB") return "COALESCE(" + column + ", x'') || x'00'";
+  if (type == "BLOB") return "CAST(COALESCE(" + column + ", x'') || 'x' AS BLOB)";
+  // No two trials of a cell have one block.
+  if (column == "cell_no") return "cell_no + 1, block = block + 1000";
+  if (column == "block") return "block + 1000";
   return "COALESCE(" + column + ", 0) + 1";
 }
 
@@ -98,7 +101,8 @@ TEST_F(Changes, OfAnyColumnOfAnyTableOfTrialsAreFound) {
                                                        : other_value(column[0], column[1])) +
                         " WHERE " + found[0].where);
       const Report report = verified(spare, campaign_);
-      EXPECT_TRUE(names(report, table[0], found[0].trial_id))
+      const std::string now = found[0].trial_id + (column[0] == "trial_id" ? "x" : "");
+      EXPECT_TRUE(names(report, table[0], now))
           << table[0] << "." << column[0] << " where " << found[0].where << "\n"
           << in_words(report);
       ++columns;
@@ -146,6 +150,18 @@ TEST_F(Changes, OfFiguresAreFound) {
     EXPECT_EQ(report.told.at(0).table, "v_pair");
     EXPECT_EQ(report.told.at(0).column, column[0]);
   }
+}
+
+TEST_F(Changes, OfDeclaredComparisonsAreFound) {
+  change(
+      path_,
+      "UPDATE pair_figure SET p_above_low = p_above_low / 2 WHERE metric = 'complete_ns' AND case_b = 'D'");
+  change(path_, "UPDATE interaction_figure SET hl_ns = hl_ns + 0.5 WHERE metric = 'complete_ns'");
+  const Report report = verified(path_, campaign_);
+  ASSERT_EQ(report.findings, 2u) << in_words(report);
+  EXPECT_EQ(report.told[0].column, "p_above_low");
+  EXPECT_EQ(report.told[1].table, "v_interaction");
+  EXPECT_EQ(report.told[1].column, "hl_ns");
 }
 
 // A later version may add columns: old rows are NULL there, and old seals hold.

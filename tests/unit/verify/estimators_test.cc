@@ -50,6 +50,18 @@ TEST(Estimators, AgreeBeyondTheSizesAtWhichTheyChangeTheirWays) {
   expect_same(drawn(405, 9'000'000, 2));  // and no list of sums
 }
 
+TEST(Estimators, AgreeOnEquivalence) {
+  for (const size_t n : {1, 6, 20, 50, 310}) {
+    const auto differences = drawn(n, 1000, n);
+    for (const int64_t margin : {1, 400, 3000}) {
+      const MarginNumbers ours = margin_numbers(differences, margin);
+      const auto theirs = stats::equivalence(real(differences), static_cast<double>(margin));
+      EXPECT_NEAR(ours.p_above_low, theirs->p_above_low, 1e-12) << n << " " << margin;
+      EXPECT_NEAR(ours.p_below_high, theirs->p_below_high, 1e-12) << n << " " << margin;
+    }
+  }
+}
+
 TEST(Estimators, FindNoDifferenceInZeros) {
   const PairNumbers numbers = pair_numbers(std::vector<int64_t>(8, 0));
   EXPECT_EQ(numbers.p_value, 1);

@@ -17,8 +17,8 @@ void write_version_1(const std::string& path);
 // What a recorded trial ran with.
 store::Provenance provenance_of(const std::string& database, const std::string& trial);
 
-// The trials of `from` recorded through the store into a new database at `to`, with figures; returns the id
-// of the campaign, which is done.
+// The trials of `from` recorded through the store into a new database at `to`, with figures, a margin for A
+// and D and a factorial; returns the id of the campaign, which is done.
 std::string record_anew(const std::string& from, const std::string& to);
 
 // Runs SQL as a person would who wants to change what was stored: no trigger, check or key stands in the way.
