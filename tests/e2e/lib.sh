@@ -2,6 +2,7 @@
 # What the end-to-end tests share: a private place for everything, the real programs, and questions asked of the
 # database with the plain sqlite3 program. Sourced with the folder of the programs and of the source tree as $1 and $2.
 set -euo pipefail
+PATH=$PATH:/usr/sbin:/sbin  # tc is not on an ordinary user's path
 bin=$1
 source_dir=$2
 place=$(mktemp -d "${TMPDIR:-/tmp}/e2e-XXXXXX")

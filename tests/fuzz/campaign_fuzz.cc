@@ -48,8 +48,10 @@ void check_plan(const v1::Campaign& campaign) {
 }
 
 void run(std::string_view input) {
-  const Known known{
-      {"stock", "static4k", "adaptive"}, {"host", "debian-uml"}, {{"adaptive", {"ssl_dyn_rec_enable"}}}};
+  const Known known{.variants = {"stock", "static4k", "adaptive"},
+                    .kernels = {"host", "debian-uml", "uml-6.12"},
+                    .virtual_kernels = {"uml-6.12"},
+                    .directives = {{"adaptive", {"ssl_dyn_rec_enable"}}}};
   const ReadResult result = read_campaign(campaign_text(input), known);
   for (const v1::Problem& problem : result.problems) check_problem(problem);
   if (result.problems.empty()) check_plan(result.campaign);
