@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// flock on <cache>/locks/<name>, work in <cache>/work/<name>.
+// flock on <cache>/locks/<name>, work in <cache>/making/<name>.
 #include "variant/work_place.h"
 
 #include <fcntl.h>
@@ -56,7 +56,7 @@ absl::StatusOr<WorkPlace> WorkPlace::enter(const std::string& cache_dir, const s
   HOPYARD_ASSIGN_OR_RETURN(base::Fd lock,
                            base::open_file(cache_dir + "/locks/" + name, O_RDWR | O_CREAT, 0644));
   HOPYARD_RETURN_IF_ERROR(take_lock(lock.get(), name, stop, on_wait));
-  std::string folder = fs::absolute(cache_dir + "/work/" + name).lexically_normal();
+  std::string folder = fs::absolute(cache_dir + "/making/" + name).lexically_normal();
   HOPYARD_RETURN_IF_ERROR(remove_all(folder));
   HOPYARD_RETURN_IF_ERROR(make_folders(folder));
   return WorkPlace(std::move(lock), std::move(folder));

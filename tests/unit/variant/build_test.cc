@@ -110,7 +110,7 @@ TEST_F(RealBuild, GivesTheSameBytesInAnotherFolderAndOnceForTwoWhoAsk) {
   EXPECT_NE(there[0]->nginx_path, here->nginx_path);
   EXPECT_EQ(steps[0].count["unpack"] + steps[1].count["unpack"], 2);
   EXPECT_EQ(steps[0].count["patch"] + steps[1].count["patch"], 1);
-  EXPECT_TRUE(std::filesystem::is_empty(cache("first/work")));
+  EXPECT_TRUE(std::filesystem::is_empty(cache("first/making")));
 }
 
 TEST_F(RealBuild, HoldsBoringSslAndSaysSo) {
@@ -174,7 +174,7 @@ TEST_F(RealBuild, StopsWhenAskedAndCanBeDoneLater) {
       stop.get_token());
   EXPECT_TRUE(absl::IsCancelled(build.status())) << build.status();
   EXPECT_FALSE(first->cached(variant_with_flag));
-  EXPECT_TRUE(std::filesystem::is_empty(cache("first/work")));
+  EXPECT_TRUE(std::filesystem::is_empty(cache("first/making")));
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ TEST(WorkPlace, LetsOneInAtATime) {
 
 TEST(WorkPlace, RemovesWhatAnInterruptedOneLeft) {
   TempFolder folder;
-  folder.file("work/key/half/done", "x");
+  folder.file("making/key/half/done", "x");
   const auto place = WorkPlace::enter(folder.path(), "key", {});
   ASSERT_TRUE(place.ok());
   EXPECT_TRUE(std::filesystem::is_empty(place->folder()));
@@ -142,12 +142,12 @@ TEST(WorkPlace, PublishesWholeAndReplaces) {
   {
     const auto place = WorkPlace::enter(folder.path(), "key", {});
     ASSERT_TRUE(place.ok());
-    folder.file("work/key/result/new", "y");
+    folder.file("making/key/result/new", "y");
     ASSERT_TRUE(place->publish("result", target).ok());
   }
   EXPECT_TRUE(std::filesystem::exists(target + "/new"));
   EXPECT_FALSE(std::filesystem::exists(target + "/old"));
-  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/work/key"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/making/key"));
 }
 
 TEST(WorkPlace, StopsWaitingOnRequest) {
