@@ -42,7 +42,7 @@ absl::Status Channel::prepare_socket(int family) {
 
 absl::Status Channel::connect(const base::Endpoint& endpoint, int64_t until_ns) {
   HOPYARD_RETURN_IF_ERROR(prepare_socket(endpoint.address.ss_family));
-  connect_start_ns_ = base::monotonic_ns();
+  now_ns_ = connect_start_ns_ = base::monotonic_ns();
   if (::connect(socket_.get(), endpoint.get(), endpoint.length) != 0) {
     if (errno != EINPROGRESS) return base::errno_status("connect", "server");
     HOPYARD_RETURN_IF_ERROR(await_connection(until_ns));

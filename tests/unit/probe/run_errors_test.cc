@@ -42,6 +42,27 @@ TEST(RunErrors, ServerThatRefusesTcp) {
   EXPECT_THAT(run(std::move(spec)).error(), HasSubstr("connect: server: Connection refused"));
 }
 
+// The kernel drops what a full queue has no place for, and says nothing: only our own deadline ends it.
+TEST(RunErrors, ServerThatNeverAnswersTcp) {
+  const base::Fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  base::Endpoint any = *base::ipv4_endpoint("127.0.0.1", 0);
+  ASSERT_EQ(::bind(listener.get(), any.get(), any.length), 0);
+  ASSERT_EQ(::listen(listener.get(), 0), 0);
+  base::Endpoint full{.length = sizeof full.address};
+  ASSERT_EQ(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&full.address), &full.length), 0);
+  const base::Fd first(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::connect(first.get(), full.get(), full.length), 0);
+
+  const v1::Workload workload = workload_from(kOne);
+  Deadlines deadlines = kPatient;
+  deadlines.connect = std::chrono::milliseconds(30);
+  ProbeSpec spec{.workload = &workload,
+                 .endpoint = full,
+                 .socket = base::Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)),
+                 .deadlines = deadlines};
+  EXPECT_THAT(run(std::move(spec)).error(), HasSubstr("connect: server: no answer in time"));
+}
+
 TEST(RunErrors, ServerThatNeverShakesHands) {
   TlsServer server({.handshake = false}, [](ServerConnection& connection) { connection.drain(); });
   Deadlines deadlines = kPatient;
