@@ -419,16 +419,15 @@ absl::StatusOr<std::optional<v1::TrialResult>> read_result(Connection& connectio
 absl::StatusOr<Provenance> read_provenance(Connection& connection, std::string_view trial_id) {
   Statement find = connection.prepare(
       "SELECT execution, kernel, tool_version, variant, variant_sha256, nginx_path, inputs, binary_sha256,"
-      " fragment_bytes, early_fragment_bytes, early_budget_bytes, transitions, settings"
+      " fragment_bytes, early_fragment_bytes, early_budget_bytes, transitions, settings, dynamic"
       " FROM v_provenance WHERE trial_id = ?");
   HOPYARD_ASSIGN_OR_RETURN(const bool found, find.bind(trial_id).step());
   if (!found) {
-    return absl::NotFoundError(absl::StrCat("trial \"", absl::string_view(trial_id.data(), trial_id.size()),
-                                            "\" has no outcome"));
+    return absl::NotFoundError(
+        absl::StrCat("trial \"", absl::string_view(trial_id.data(), trial_id.size()), "\" has no outcome"));
   }
   Columns row(find);
-  Provenance provenance{
-      .execution = row.text(), .kernel_release = row.text(), .tool_version = row.text()};
+  Provenance provenance{.execution = row.text(), .kernel_release = row.text(), .tool_version = row.text()};
   provenance.build.set_variant(row.text());
   provenance.build.set_sha256(row.text());
   provenance.build.set_nginx_path(row.text());
@@ -440,6 +439,7 @@ absl::StatusOr<Provenance> read_provenance(Connection& connection, std::string_v
   records.set_early_budget_bytes(row.u32());
   records.set_transitions(row.u32());
   records.set_settings(row.u32());
+  records.set_dynamic(row.boolean());
   return provenance;
 }
 

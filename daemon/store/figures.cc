@@ -267,6 +267,8 @@ absl::StatusOr<std::vector<Figure>> read_all(Statement& select, Figure (*figure_
   }
 }
 
+const std::string& own_case(const v1::CellFigure& figure) { return figure.case_name(); }
+
 const std::string& first_case(const v1::PairFigure& figure) { return figure.case_a(); }
 
 CellKey key_of(const Statement& row) {
@@ -289,15 +291,9 @@ absl::StatusOr<std::vector<v1::CellFigure>> read_cells(Connection& connection, c
       "max_ns, kernel,"
       " clock, execution FROM v_cell WHERE campaign_id = ?");
   select.bind(campaign.id);
-  std::vector<v1::CellFigure> figures;
-  while (true) {
-    HOPYARD_ASSIGN_OR_RETURN(const bool row, select.step());
-    if (!row) break;
-    figures.push_back(cell_of(select));
-  }
+  HOPYARD_ASSIGN_OR_RETURN(auto figures, read_all(select, cell_of));
   HOPYARD_RETURN_IF_ERROR(add_phases(connection, campaign, figures));
-  sort_figures<v1::CellFigure>(figures, campaign.campaign,
-                               [](const v1::CellFigure& f) -> const std::string& { return f.case_name(); });
+  sort_figures(figures, campaign.campaign, own_case);
   return figures;
 }
 
@@ -307,14 +303,8 @@ absl::StatusOr<std::vector<v1::CellFigure>> read_no_drop_cells(Connection& conne
       "SELECT path, workload, case_name, metric, n, median_ns, min_ns, max_ns, kernel, clock, execution"
       " FROM v_cell_no_drop WHERE campaign_id = ?");
   select.bind(campaign.id);
-  std::vector<v1::CellFigure> figures;
-  while (true) {
-    HOPYARD_ASSIGN_OR_RETURN(const bool row, select.step());
-    if (!row) break;
-    figures.push_back(no_drop_cell_of(select));
-  }
-  sort_figures<v1::CellFigure>(figures, campaign.campaign,
-                               [](const v1::CellFigure& f) -> const std::string& { return f.case_name(); });
+  HOPYARD_ASSIGN_OR_RETURN(auto figures, read_all(select, no_drop_cell_of));
+  sort_figures(figures, campaign.campaign, own_case);
   return figures;
 }
 
@@ -325,12 +315,7 @@ absl::StatusOr<std::vector<v1::CellDiagnostic>> read_diagnostics(Connection& con
       " median_ssl_write_retries, median_unsent_bytes, kernel, clock, execution"
       " FROM v_cell_diagnostic WHERE campaign_id = ?");
   select.bind(campaign.id);
-  std::vector<v1::CellDiagnostic> all;
-  while (true) {
-    HOPYARD_ASSIGN_OR_RETURN(const bool row, select.step());
-    if (!row) break;
-    all.push_back(diagnostic_of(select));
-  }
+  HOPYARD_ASSIGN_OR_RETURN(auto all, read_all(select, diagnostic_of));
   const Order order(campaign.campaign);
   const auto key = [&](const v1::CellDiagnostic& d) {
     return order.key(d.path(), d.workload(), d.case_name(), d.role(), d.kernel(), d.clock(), d.execution());
@@ -415,7 +400,7 @@ absl::StatusOr<std::vector<v1::PairFigure>> read_pairs(Connection& connection, c
       "SELECT ", kPairColumns, " FROM v_pair WHERE campaign_id = ? AND case_a = ? AND case_b = ?"));
   select.bind(campaign.id).bind(case_a).bind(case_b);
   HOPYARD_ASSIGN_OR_RETURN(auto figures, read_all(select, pair_of));
-  sort_figures<v1::PairFigure>(figures, campaign.campaign, first_case);
+  sort_figures(figures, campaign.campaign, first_case);
   return figures;
 }
 
@@ -425,7 +410,7 @@ absl::StatusOr<std::vector<v1::PairFigure>> read_equivalences(Connection& connec
       absl::StrCat("SELECT ", kPairColumns, " FROM v_pair WHERE campaign_id = ? AND margin_ns IS NOT NULL"));
   select.bind(campaign.id);
   HOPYARD_ASSIGN_OR_RETURN(auto figures, read_all(select, pair_of));
-  sort_figures<v1::PairFigure>(figures, campaign.campaign, first_case);
+  sort_figures(figures, campaign.campaign, first_case);
   return figures;
 }
 
@@ -451,73 +436,6 @@ absl::StatusOr<std::vector<v1::InteractionFigure>> read_interactions(Connection&
   std::stable_sort(figures.begin(), figures.end(),
                    [&](const auto& a, const auto& b) { return place(a) < place(b); });
   return figures;
-}
-
-namespace {
-
-// Inserts the part that every figure of differences has, after what the caller has bound.
-template <typename Figure>
-void bind_figure(Statement& insert, const Figure& figure, double median_ns) {
-  insert.bind(figure.path()).bind(figure.workload()).bind(figure.metric()).bind(figure.kernel());
-  insert.bind(figure.clock()).bind(figure.execution()).bind(figure.n()).bind(median_ns).bind(figure.hl_ns());
-  figure.has_ci_low_ns() ? insert.bind(figure.ci_low_ns()) : insert.bind_null();
-  figure.has_ci_high_ns() ? insert.bind(figure.ci_high_ns()) : insert.bind_null();
-  insert.bind(figure.negative()).bind(figure.positive()).bind(figure.p_value());
-}
-
-absl::Status insert_pairs(Connection& connection, int64_t campaign,
-                          const std::vector<v1::PairFigure>& pairs) {
-  Statement insert = connection.prepare(
-      "INSERT OR REPLACE INTO pair_figure (campaign_no, case_a, case_b, path, workload, metric, kernel, "
-      "clock,"
-      " execution, n, median_diff_ns, hl_ns, ci_low_ns, ci_high_ns, negative, positive, p_value, margin_ns,"
-      " p_above_low, p_below_high, equivalent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-      "?, ?, ?)");
-  for (const v1::PairFigure& pair : pairs) {
-    insert.bind(campaign).bind(pair.case_a()).bind(pair.case_b());
-    bind_figure(insert, pair, pair.median_diff_ns());
-    if (pair.has_equivalence()) {
-      const v1::EquivalenceFigure& test = pair.equivalence();
-      insert.bind(test.margin_ns())
-          .bind(test.p_above_low())
-          .bind(test.p_below_high())
-          .bind(test.equivalent());
-    } else {
-      insert.bind_null().bind_null().bind_null().bind_null();
-    }
-    HOPYARD_RETURN_IF_ERROR(insert.run());
-  }
-  return absl::OkStatus();
-}
-
-absl::Status insert_interactions(Connection& connection, int64_t campaign,
-                                 const std::vector<v1::InteractionFigure>& interactions) {
-  Statement insert = connection.prepare(
-      "INSERT OR REPLACE INTO interaction_figure (campaign_no, factorial, neither, first, second, both, path,"
-      " workload, metric, kernel, clock, execution, n, median_ns, hl_ns, ci_low_ns, ci_high_ns, negative, "
-      "positive,"
-      " p_value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  for (const v1::InteractionFigure& one : interactions) {
-    insert.bind(campaign).bind(one.factorial()).bind(one.neither()).bind(one.first());
-    insert.bind(one.second()).bind(one.both());
-    bind_figure(insert, one, one.median_ns());
-    HOPYARD_RETURN_IF_ERROR(insert.run());
-  }
-  return absl::OkStatus();
-}
-
-}  // namespace
-
-absl::Status replace_figures(Connection& connection, std::string_view campaign_id,
-                             const std::vector<v1::PairFigure>& pairs,
-                             const std::vector<v1::InteractionFigure>& interactions) {
-  HOPYARD_ASSIGN_OR_RETURN(const int64_t campaign, campaign_number(connection, campaign_id));
-  for (const char* sql : {"DELETE FROM pair_figure WHERE campaign_no = ?",
-                          "DELETE FROM interaction_figure WHERE campaign_no = ?"}) {
-    HOPYARD_RETURN_IF_ERROR(connection.prepare(sql).bind(campaign).run());
-  }
-  HOPYARD_RETURN_IF_ERROR(insert_pairs(connection, campaign, pairs));
-  return insert_interactions(connection, campaign, interactions);
 }
 
 }  // namespace hopyard::store

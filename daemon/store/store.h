@@ -120,8 +120,8 @@ class Store {
   absl::Status add_campaign(const CampaignRow& campaign, const std::vector<PlannedRow>& planned);
   // A further phase, in one transaction: what was planned stays, `planned` (all of one new phase, in blocks
   // after every other) is added, the campaign is QUEUED. Figures that were recorded are dropped: they were of
-  // fewer samples. FAILED_PRECONDITION if the campaign has not ended, ALREADY_EXISTS for a phase's name, a trial or
-  // a block that it has.
+  // fewer samples. FAILED_PRECONDITION if the campaign has not ended, ALREADY_EXISTS for a phase's name, a
+  // trial or a block that it has.
   absl::Status extend_campaign(std::string_view id, const ExtensionRow& extension,
                                const std::vector<PlannedRow>& planned);
   // Ended states (DONE and beyond) set the time of finishing, others clear it.
@@ -132,7 +132,8 @@ class Store {
   // an outcome, NOT_FOUND if it was not planned in this campaign; INVALID_ARGUMENT without a verdict, or if
   // evidence with a `seq` does not count 0, 1, 2 ….
   absl::Status record_trial(std::string_view id, const v1::TrialResult& result, const Provenance& provenance);
-  // What came out when the campaign was verified; an earlier one is replaced. Leaving an ended state drops it.
+  // What came out when the campaign was verified; an earlier one is replaced. Leaving an ended state drops
+  // it.
   absl::Status record_verification(std::string_view id, const v1::Verification& verification);
   // Figures behind v_pair and v_interaction; all earlier ones of the campaign are replaced.
   absl::Status record_figures(std::string_view id, const std::vector<v1::PairFigure>& pairs,

@@ -54,7 +54,8 @@ TEST_F(Evidence, WithEmptyPartsIsNotTakenForMissingParts) {
 }
 
 TEST_F(Evidence, ComesWithWhatTheTrialRanWith) {
-  const Provenance recorded = guest_provenance();
+  Provenance recorded = guest_provenance();
+  fill(*recorded.build.mutable_records());
   ASSERT_OK(store_->record_trial("c1", h1_result(trial_, 5), recorded));
   const auto back = store_->provenance(trial_);
   ASSERT_TRUE(back.ok()) << back.status();

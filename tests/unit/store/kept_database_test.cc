@@ -83,8 +83,8 @@ TEST_P(KeptDatabase, TakesMore) {
   EXPECT_THAT((*store)->check()->problems(), IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, KeptDatabase, testing::ValuesIn(kept()), [](const auto& info) {
-  std::string name = fs::path(info.param).filename();
+INSTANTIATE_TEST_SUITE_P(All, KeptDatabase, testing::ValuesIn(kept()), [](const auto& database) {
+  std::string name = fs::path(database.param).filename();
   std::replace_if(
       name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
   return name;

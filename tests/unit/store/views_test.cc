@@ -262,9 +262,10 @@ TEST_F(Views, KeepTrialsWithoutDropsApartAndCountThem) {
   EXPECT_EQ(one("SELECT case_name, n, passed, median_ns, min_ns, max_ns FROM v_cell_no_drop"
                 " WHERE campaign_id = 'c2' AND metric = 'complete_ns' ORDER BY case_name"),
             "A|2|4|400.0|300|500\nB|0|1|||\n");
-  EXPECT_EQ(one("SELECT case_name, role, n, drops_to_client, without_drops, median_ssl_write_retries,"
-                " median_unsent_bytes IS NULL FROM v_cell_diagnostic WHERE campaign_id = 'c2' ORDER BY case_name"),
-            "A|body|4|2|2|0.0|1\nB|body|1|1|0|0.0|1\n");
+  EXPECT_EQ(
+      one("SELECT case_name, role, n, drops_to_client, without_drops, median_ssl_write_retries,"
+          " median_unsent_bytes IS NULL FROM v_cell_diagnostic WHERE campaign_id = 'c2' ORDER BY case_name"),
+      "A|body|4|2|2|0.0|1\nB|body|1|1|0|0.0|1\n");
   const auto read = store_->diagnostics("c2");
   ASSERT_TRUE(read.ok()) << read.status();
   ASSERT_EQ(read->cells_size(), 2);
