@@ -54,7 +54,10 @@ class DerivedChecks {
 void derive_bed_checks(const Subject& subject, DerivedChecks& checks);     // bed_checks.cc
 void derive_server_checks(const Subject& subject, DerivedChecks& checks);  // server_checks.cc
 
-// The bytes of one of the bodies that are served: 0, 1, … 255, repeated; SHA-256 in hex.
+// A campaign's largest body. A number changed by hand beyond it is not hashed or counted for ever.
+inline constexpr uint64_t kMostBodyBytes = 64u << 20;
+// The bytes of one of the bodies that are served: 0, 1, … 255, repeated; SHA-256 in hex, or what says
+// that a body cannot be so large.
 std::string fixture_sha256(uint64_t bytes);
 // The largest plaintext of a record once an early budget is spent.
 uint64_t record_bound_bytes(const Subject& subject);

@@ -50,7 +50,8 @@ std::vector<Ascent> ascents_of(const Ramp& ramp, const StoredTrial& trial) {
   for (const StoredWrite& write : trial.writes) {
     for (; event != trial.fragments.end() && event->before_write <= write.seq; ++event)
       take_step(ramp, *event, ascents);
-    for (auto left = static_cast<uint64_t>(std::max<int64_t>(write.returned, 0)); left > 0;) {
+    for (auto left = static_cast<uint64_t>(std::clamp<int64_t>(write.returned, 0, kMostBodyBytes));
+         left > 0;) {
       ascents.back().written.push_back(std::min(left, ramp.full_bytes));
       left -= ascents.back().written.back();
     }
@@ -98,7 +99,7 @@ void sizes(const Subject& subject, const Ramp& ramp, const std::vector<Ascent>& 
 std::optional<Ramp> ramp_of(const Subject& subject) {
   const AskedCase& asked = subject.one_case;
   if (!subject.trial.build.dynamic || !asked.dyn_rec) return std::nullopt;
-  const uint64_t full = record_bound_bytes(subject);
+  const uint64_t full = std::max<uint64_t>(record_bound_bytes(subject), 1);
   return Ramp{std::min(asked.dyn_rec_low_bytes, full),
               std::min(asked.dyn_rec_high_bytes, full),
               full,

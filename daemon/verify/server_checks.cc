@@ -143,6 +143,7 @@ void server(const Subject& subject, DerivedChecks& checks) {
 }  // namespace
 
 std::string fixture_sha256(uint64_t bytes) {
+  if (bytes > kMostBodyBytes) return "none: larger than any body";
   static std::map<uint64_t, std::string> known;  // campaigns have few sizes; verify runs on several threads
   static std::mutex mutex;
   const std::lock_guard lock(mutex);

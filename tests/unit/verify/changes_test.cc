@@ -238,6 +238,12 @@ TEST_F(WithoutSeals, ATimeThatIsToldTwiceNamesItsRow) {
          {"response", "", "seq 1", "complete_ns", was, std::to_string(std::stoll(was) + 1), ""});
 }
 
+TEST_F(WithoutSeals, ABodyWithoutEndEndsNothing) {
+  const std::string was = value("body_bytes", "response", "seq = 1"), huge = "4611686018427387904";
+  expect("UPDATE response SET body_bytes = " + huge + of_trial() + "seq = 1",
+         {"response", "", "seq 1", "body_bytes", was, huge, ""});
+}
+
 TEST_F(WithoutSeals, ACheckSaysWhatTheEvidenceSays) {
   const std::string seq = value("MIN(seq)", "evidence_check",
                                 "name_text = (SELECT text_no FROM text WHERE content = 'bulk: body bytes')");

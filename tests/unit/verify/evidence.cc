@@ -6,7 +6,7 @@
 
 #include "base/fd.h"
 #include "places.h"
-#include "rpc/figures.h"
+#include "run/figures.h"
 
 namespace hopyard::verify {
 
@@ -85,7 +85,7 @@ std::string record_anew(const std::string& from, const std::string& to) {
     const auto trial = old->trial(row.trial_id).value();
     EXPECT_OK(made->record_trial(campaign.id, trial.result(), provenance_of(from, row.trial_id)));
   }
-  EXPECT_OK(rpc::record_figures(*made, campaign.id, std::stop_token()));
+  EXPECT_OK(run::record_figures(*made, campaign.id, std::stop_token()));
   EXPECT_OK(made->set_state(campaign.id, v1::DONE, ""));
   return campaign.id;
 }
