@@ -64,6 +64,13 @@ void write_hosts(const Model& model, Output& out) {
                    fmt::format("{}", host.failed), fmt::format("{}", host.invalid)});
 }
 
+// Whatever else there is to set, now and later: "http2_chunk_size_bytes: 8192".
+std::string other_settings(v1::Server server) {
+  server.clear_ssl_buffer_size_bytes();
+  const std::string text = server.ShortDebugString();
+  return text.empty() ? "–" : escaped(text);
+}
+
 void write_cases(const Model& model, Output& out) {
   Table table(out, "cases",
               "Cases (view <code>v_case</code>); a dash leaves the setting to the server or the kernel",
@@ -72,13 +79,14 @@ void write_cases(const Model& model, Output& out) {
                {"ssl_buffer_size", true},
                {"congestion control"},
                {"tcp_notsent_lowat", true},
+               {"other server settings"},
                {"note"}});
   for (const v1::Case& one : model.rows.campaign.campaign.cases())
     table.row("", {case_cell(model, one.name()), code(one.variant()),
                    or_dash(one.server().has_ssl_buffer_size_bytes(), one.server().ssl_buffer_size_bytes()),
                    one.tcp().has_congestion_control() ? escaped(one.tcp().congestion_control()) : "–",
                    or_dash(one.tcp().has_notsent_lowat_bytes(), one.tcp().notsent_lowat_bytes()),
-                   escaped(one.note())});
+                   other_settings(one.server()), escaped(one.note())});
 }
 
 void write_paths(const Model& model, Output& out) {

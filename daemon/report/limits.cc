@@ -134,13 +134,12 @@ void of_paths(const Model& model, Limits& limits) {
                     absl::StrJoin(lossy, ", ")));
   const auto loopback = paths_where(model, [](const v1::Path& path) { return path.kind() == "loopback"; });
   if (!loopback.empty())
-    limits.push_back(
-        fmt::format("{}: netem sits on the loopback device, a sender’s own interface. TCP sees losses there "
-                    "as failed local sends rather "
-                    "than losing a packet on its way, and delayed packets count against its small-queue "
-                    "limit. It is for comparison "
-                    "with work done that way only.",
-                    absl::StrJoin(loopback, ", ")));
+    limits.push_back(fmt::format(
+        "{}: netem sits on the loopback device, a sender’s own interface. Packets of up to 64 KiB "
+        "hold several records, packets that wait there no longer count against TCP’s limit on its "
+        "own queue, and what netem’s limit drops TCP learns at once. It is for comparison with "
+        "work done that way only.",
+        absl::StrJoin(loopback, ", ")));
   const auto local = paths_where(model, [](const v1::Path& path) { return path.kind() == "unix"; });
   if (!local.empty())
     limits.push_back(

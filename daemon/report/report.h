@@ -20,8 +20,8 @@ struct Figures {
   std::vector<v1::Phase> phases;                    // of the campaign's schedule
 };
 
-// The page goes to `sink` in pieces; its
-// error ends the writing and is returned as it is. Otherwise errors are the store's.
+// The page goes to `sink` in pieces; its error ends the writing and is returned as it is. Otherwise errors
+// are the store's.
 absl::Status write(const store::Store& store, std::string_view ref, const Figures& figures,
                    const store::Sink& sink);
 

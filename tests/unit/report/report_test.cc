@@ -56,9 +56,9 @@ std::vector<double> values(const std::string& page, const std::string& tables, c
 
 class Report : public store::StoreTest {
  protected:
-  std::string page(const Figures& figures = {}) {
+  std::string page(const Figures& figures = {}, std::string_view id = "c1") {
     std::string text;
-    const absl::Status written = write(*store_, "c1", figures, [&](std::string_view piece) {
+    const absl::Status written = write(*store_, id, figures, [&](std::string_view piece) {
       text += piece;
       return absl::OkStatus();
     });
@@ -167,6 +167,15 @@ TEST_F(Report, HasAPlaceForInteractionsEquivalenceDropsAndPhases) {
   EXPECT_THAT(between(text, "<table class=\"diagnostics\">", "</table>"), HasSubstr(">17<"));
   EXPECT_THAT(values(text, "without-drops", "median"), testing::ElementsAre(7'654'321));
   EXPECT_THAT(between(text, "<table class=\"phases\">", "</table>"), HasSubstr(">more<"));
+}
+
+TEST_F(Report, TellsCasesApartByWhateverIsSet) {
+  store::CampaignRow row = store::small_campaign("c2");
+  v1::Server& server = *row.campaign.mutable_cases(1)->mutable_server();
+  server.set_ssl_dyn_rec_enable(true);
+  server.set_ssl_dyn_rec_threshold(10);
+  ASSERT_OK(store_->add_campaign(row, store::small_plan("c2", 1)));
+  EXPECT_THAT(page({}, "c2"), HasSubstr("ssl_dyn_rec_enable: true ssl_dyn_rec_threshold: 10</td>"));
 }
 
 TEST_F(Report, ComesEvenBeforeTheFirstTrial) {
