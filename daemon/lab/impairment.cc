@@ -86,7 +86,7 @@ void compare_seed(const netlink::NetemOptions& asked, const netlink::NetemOption
   }
   utsname kernel = {};
   ::uname(&kernel);
-  const std::string note = fmt::format("netem seed: kernel {} has none", kernel.release);
+  const std::string note = fmt::format("{}: kernel {} has none", kNoSeed, kernel.release);
   if (unsupported.empty() || unsupported.back() != note) unsupported.push_back(note);
 }
 

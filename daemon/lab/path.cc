@@ -24,7 +24,6 @@ namespace {
 constexpr std::chrono::seconds kCarrierTime(5);
 constexpr char kIpv6Settings[] = "/proc/sys/net/ipv6";
 
-constexpr char kNoTapPrefix[] = "list of drops";
 constexpr char kNoIpv6[] = "IPv6: this kernel has none (the module ipv6 is not loaded)";
 
 absl::Status add_veth(End& from, End& to, const LinkPlan& endpoint, const LinkPlan& router) {
@@ -204,7 +203,7 @@ absl::Status RoutedPath::Parts::open_tap() {
                            spec.tap_packets, read_queues());
   });
   if (absl::IsUnimplemented(opened.status()) || absl::IsPermissionDenied(opened.status())) {
-    unsupported.push_back(fmt::format("{}: {}", kNoTapPrefix, std::string(opened.status().message())));
+    unsupported.push_back(fmt::format("{}: {}", kNoDropList, std::string(opened.status().message())));
     return absl::OkStatus();
   }
   HOPYARD_RETURN_IF_ERROR(opened.status());

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -62,6 +63,10 @@ struct LinkState {
   bool gso = false;
   bool gro = false;
 };
+
+// How the entries of Observed::unsupported that others look for begin.
+inline constexpr std::string_view kNoSeed = "netem seed";
+inline constexpr std::string_view kNoDropList = "list of drops";
 
 // The path as the kernel has it.
 struct Observed {

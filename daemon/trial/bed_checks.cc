@@ -42,7 +42,7 @@ void check_seed(const std::string& name, std::optional<uint64_t> asked, const ne
                 const v1::Environment& environment, CheckList& checks) {
   if (!asked) return;
   const auto missing = std::find_if(environment.unsupported().begin(), environment.unsupported().end(),
-                                    [](const std::string& text) { return text.starts_with("netem seed"); });
+                                    [](const std::string& text) { return text.starts_with(lab::kNoSeed); });
   if (missing != environment.unsupported().end()) {
     checks.unsupported(name + " seed", fmt::format("{}", *asked), *missing);
     return;
@@ -182,7 +182,7 @@ void check_loopback_qdisc(const lab::RoutedSpec& asked, const std::optional<lab:
 void check_drops(const v1::TrialResult& result, CheckList& checks) {
   const std::string name = "drops_listed";
   for (const std::string& missing : result.environment().unsupported()) {
-    if (missing.starts_with("list of drops")) return checks.unsupported(name, "every drop", missing);
+    if (missing.starts_with(lab::kNoDropList)) return checks.unsupported(name, "every drop", missing);
   }
   checks.equal(name + " directions", 2, result.router_size());
   for (const v1::RouterTraffic& traffic : result.router()) {

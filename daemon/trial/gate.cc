@@ -110,14 +110,6 @@ void add_verdict(const std::string& name, const v1::TrialResult& result, CheckLi
   checks.holds(name, "every check holds", passed ? "every check holds" : result.reason(), passed);
 }
 
-std::vector<uint32_t> data_records(const v1::TrialResult& result) {
-  std::vector<uint32_t> seen;
-  for (const v1::TlsRecord& record : result.client().records()) {
-    if (record.content() == v1::DATA) seen.push_back(record.plaintext_bytes());
-  }
-  return seen;
-}
-
 void check_record_list(const Tried& tried, CheckList& checks) {
   const bool ramp = tried.settings.ssl_dyn_rec_enable();
   const v1::TrialSpec spec = one_request(tried, "record-list", ramp ? kRampBodyBytes : kListBodyBytes);
@@ -125,7 +117,7 @@ void check_record_list(const Tried& tried, CheckList& checks) {
   add_verdict(fmt::format("{}h1 {} response", tried.prefix, ramp ? "512 KiB" : "128 KiB"), result, checks);
   checks.equal(tried.prefix + "h1 record list",
                describe_records(expected_h1_records(spec, result.client().decrypted_bytes())),
-               describe_records(data_records(result)));
+               describe_records(data_records(result.client())));
 }
 
 // After a pause as long as the timeout the ramp begins anew, and so the second response is cut as the first.
@@ -141,24 +133,19 @@ void check_pause(const Tried& tried, CheckList& checks) {
     expected.insert(expected.end(), part.begin(), part.end());
   }
   checks.equal(tried.prefix + "record list around a pause", describe_records(expected),
-               describe_records(data_records(result)));
-}
-
-int64_t blocked_writes(const v1::TrialResult& result) {
-  return std::count_if(result.server().writes().begin(), result.server().writes().end(),
-                       [](const v1::SslWrite& write) { return write.returned() <= 0; });
+               describe_records(data_records(result.client())));
 }
 
 void check_slow_reader(const Tried& tried, CheckList& checks) {
   v1::TrialResult result;
   for (const auto pause : kReadPauses) {
     result = run(one_request(tried, "slow", kListBodyBytes), pause);
-    if (result.verdict() != v1::PASSED || blocked_writes(result) > 0) break;
+    if (result.verdict() != v1::PASSED || blocked_writes(result.server()) > 0) break;
   }
   add_verdict(tried.prefix + "slow reader, small send buffer", result, checks);
   // Otherwise the slow reader was not slow, and the retry path went untried.
   checks.holds(tried.prefix + "slow reader: writes that blocked", "at least 1",
-               fmt::format("{}", blocked_writes(result)), blocked_writes(result) > 0);
+               fmt::format("{}", blocked_writes(result.server())), blocked_writes(result.server()) > 0);
 }
 
 void check_all(const Tried& tried, const base::Deadline& deadline, CheckList& checks) {

@@ -68,14 +68,6 @@ std::string expected_steps(const Ramp& ramp, uint64_t records) {
   return steps;
 }
 
-std::vector<uint32_t> data_records(const v1::ClientEvidence& client) {
-  std::vector<uint32_t> sizes;
-  for (const v1::TlsRecord& record : client.records()) {
-    if (record.content() == v1::DATA) sizes.push_back(record.plaintext_bytes());
-  }
-  return sizes;
-}
-
 // A pause counts from the awaited response's last byte, which the server wrote before.
 size_t long_pauses(const Ramp& ramp, const v1::Workload& workload) {
   return static_cast<size_t>(
@@ -133,10 +125,8 @@ void check_ramp(const v1::TrialSpec& spec, const Ramp& ramp, const v1::ClientEvi
   checks.equal("records as written", describe_records(written), describe_records(records));
   checks.equal<std::string>("records over the ramp", "none", first_over);
   if (spec.workload().protocol() == "h1") {
-    const auto blocked = std::count_if(server.writes().begin(), server.writes().end(),
-                                       [](const v1::SslWrite& write) { return write.returned() <= 0; });
-    const uint64_t ends =
-        static_cast<uint64_t>(client.responses_size() + blocked) + client.decrypted_bytes() / kChunkBytes;
+    const uint64_t ends = static_cast<uint64_t>(client.responses_size()) + blocked_writes(server) +
+                          client.decrypted_bytes() / kChunkBytes;
     checks.holds("records short of the ramp", fmt::format("at most {}", ends), fmt::format("{}", under),
                  under <= ends);
   }

@@ -56,6 +56,20 @@ std::vector<uint32_t> expected_h1_records(const v1::TrialSpec& spec, uint64_t to
   return records;
 }
 
+std::vector<uint32_t> data_records(const v1::ClientEvidence& client) {
+  std::vector<uint32_t> sizes;
+  for (const v1::TlsRecord& record : client.records()) {
+    if (record.content() == v1::DATA) sizes.push_back(record.plaintext_bytes());
+  }
+  return sizes;
+}
+
+uint64_t blocked_writes(const v1::ServerEvidence& server) {
+  return static_cast<uint64_t>(
+      std::count_if(server.writes().begin(), server.writes().end(),
+                    [](const v1::SslWrite& write) { return write.returned() <= 0; }));
+}
+
 std::string describe_records(const std::vector<uint32_t>& sizes) {
   std::string text;
   for (size_t i = 0; i < sizes.size();) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which TLS records a variant's promise and a case's settings mean. Pure arithmetic.
+// Which TLS records a variant's promise and a case's settings mean, and which there were. Pure arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,12 @@ uint32_t record_bound_bytes(const v1::TrialSpec& spec);
 // buffers of ssl_buffer_size bytes, each cut at the end of the early budget and then into fragments; with
 // dynamic records, buffers of what the ramp allows.
 std::vector<uint32_t> expected_h1_records(const v1::TrialSpec& spec, uint64_t total_bytes);
+
+// Plaintext sizes, in order, of the records that carried application data.
+std::vector<uint32_t> data_records(const v1::ClientEvidence& client);
+
+// SSL_write calls that wrote nothing.
+uint64_t blocked_writes(const v1::ServerEvidence& server);
 
 // "8 x 1024, 8192, 7 x 16384, 239"
 std::string describe_records(const std::vector<uint32_t>& sizes);

@@ -5,11 +5,11 @@
 #include "lab/loopback.h"
 #include "trial/bare_bed.h"
 #include "trial/beds.h"
+#include "trial/tcp_bed.h"
 
 namespace hopyard::trial {
 namespace {
 
-constexpr uint16_t kPort = 443;
 // Below the kernel's minima (socket(7)), which it then takes: about 4.5 KiB to send, 2.25 KiB to receive.
 constexpr uint32_t kSendBufferBytes = 2048;
 constexpr int kReceiveBufferBytes = 1024;
