@@ -23,9 +23,9 @@
 #include "base/service_manager.h"
 #include "execute/order_file.h"
 #include "fmt/format.h"
-#include "rpc/figures.h"
 #include "rpc/server.h"
 #include "rpc/verification.h"
+#include "run/figures.h"
 #include "run/log_line.h"
 #include "run/machine.h"
 #include "run/runner.h"
@@ -143,16 +143,14 @@ absl::Status start(Daemon& daemon, const Arguments& arguments, const Bell& bell)
       [&machine = daemon.machine](const v1::GateJob& job, std::stop_token stop) {
         return machine.run_gate(job, stop);
       });
+  store::Store& store = *daemon.store;
   run::RunnerOptions options{
       .tool_version = run::tool_version(HOPYARD_VERSION),
-      .record_figures =
-          [&store = *daemon.store](const std::string& id, std::stop_token stop) {
-            return rpc::record_figures(store, id, std::move(stop));
-          },
-      .verify =
-          [&store = *daemon.store](const std::string& id, const std::function<bool()>& stopped) {
-            return rpc::verify_at_end(store, id, stopped);
-          },
+      .record_figures = [&store](const std::string& id,
+                                 std::stop_token stop) { return run::record_figures(store, id, stop); },
+      .verify = [&store](
+                    const std::string& id,
+                    const std::function<bool()>& stopped) { return rpc::verify_at_end(store, id, stopped); },
       .on_event = note_event,
       .on_idle = [&bell] { bell.ring(); }};
   HOPYARD_ASSIGN_OR_RETURN(

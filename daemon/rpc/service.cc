@@ -8,11 +8,12 @@
 #include "base/text.h"
 #include "fmt/format.h"
 #include "report/report.h"
-#include "rpc/figures.h"
-#include "rpc/full_status.h"
 #include "rpc/metrics.h"
+#include "rpc/report_figures.h"
 #include "rpc/translate.h"
 #include "rpc/verification.h"
+#include "run/figures.h"
+#include "run/full_status.h"
 #include "run/machine.h"
 #include "run/replay.h"
 #include "run/runner.h"
@@ -103,13 +104,13 @@ grpc::Status Service::Submit(grpc::ServerContext*, const v1::SubmitRequest* requ
 
 grpc::Status Service::Get(grpc::ServerContext*, const v1::CampaignRef* request,
                           v1::CampaignStatus* response) {
-  auto status = give(full_status(rooms_.store, request->campaign_id()), *response);
+  auto status = give(run::full_status(rooms_.store, request->campaign_id()), *response);
   if (status.ok()) rooms_.runner.amend(*response);
   return status;
 }
 
 grpc::Status Service::List(grpc::ServerContext*, const v1::ListRequest*, v1::ListResponse* response) {
-  auto status = give_all(full_statuses(rooms_.store), response->mutable_campaigns());
+  auto status = give_all(run::full_statuses(rooms_.store), response->mutable_campaigns());
   for (auto& campaign : *response->mutable_campaigns()) rooms_.runner.amend(campaign);
   return status;
 }
@@ -160,7 +161,7 @@ grpc::Status Service::Extend(grpc::ServerContext*, const v1::ExtendRequest* requ
 
 grpc::Status Service::Summary(grpc::ServerContext*, const v1::CampaignRef* request,
                               v1::SummaryResponse* response) {
-  auto status = give(summarise(rooms_.store, request->campaign_id()), *response);
+  auto status = give(run::summarise(rooms_.store, request->campaign_id()), *response);
   if (status.ok()) rooms_.runner.amend(*response->mutable_status());
   return status;
 }
@@ -168,14 +169,18 @@ grpc::Status Service::Summary(grpc::ServerContext*, const v1::CampaignRef* reque
 grpc::Status Service::Diagnostics(grpc::ServerContext*, const v1::CampaignRef* request,
                                   v1::DiagnosticsResponse* response) {
   auto status = give(rooms_.store.diagnostics(request->campaign_id()), *response);
-  return status.ok() ? give(rooms_.store.status(request->campaign_id()), *response->mutable_status())
-                     : status;
+  if (status.ok()) status = give(rooms_.store.status(request->campaign_id()), *response->mutable_status());
+  if (status.ok()) rooms_.runner.amend(*response->mutable_status());
+  return status;
 }
 
 grpc::Status Service::Compare(grpc::ServerContext*, const v1::CompareRequest* request,
                               v1::CompareResponse* response) {
-  return give(compare_cases(rooms_.store, request->campaign_id(), request->case_a(), request->case_b()),
-              *response);
+  auto status =
+      give(run::compare_cases(rooms_.store, request->campaign_id(), request->case_a(), request->case_b()),
+           *response);
+  if (status.ok()) rooms_.runner.amend(*response->mutable_status());
+  return status;
 }
 
 grpc::Status Service::Trial(grpc::ServerContext*, const v1::TrialRequest* request,

@@ -21,7 +21,7 @@ using VerifySink = std::function<void(const v1::VerifyEvent&)>;
 absl::StatusOr<v1::Verification> verify_now(const store::Store& store, const std::string& ref,
                                             const VerifySink& sink, const std::function<bool()>& stopped);
 
-// What a campaign's end asks for: its pairs are recorded, it is verified, and what came out is stored.
+// What a campaign's end asks for once its figures are recorded: it is verified, and what came out is stored.
 absl::StatusOr<v1::Verification> verify_at_end(store::Store& store, const std::string& campaign,
                                                const std::function<bool()>& stopped);
 

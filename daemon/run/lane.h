@@ -38,10 +38,9 @@ class Lane {
         patience_(std::move(patience)) {}
 
   // Until nothing is left, the pool is closed or `stop` is requested; a trial under way is then dropped
-  // without an outcome. Errors say why no worker can go on: several in a row gave nothing or
-  // took a trial with them each, the store takes
-  // nothing more (RESOURCE_EXHAUSTED and the like), or FAILED_PRECONDITION: the kernel lacks what the
-  // campaign needs.
+  // without an outcome. Errors say why no worker can go on: several in a row gave nothing or took a trial
+  // with them each, the store takes nothing more (RESOURCE_EXHAUSTED and the like), or FAILED_PRECONDITION:
+  // the kernel lacks what the campaign needs.
   absl::Status run(std::stop_token stop);
 
  private:

@@ -13,9 +13,9 @@
 
 namespace hopyard::run {
 
-// With the kernel, server and worker that this machine would use for it now; `tool_version` is the last one's.
-// NOT_FOUND: no such trial, or it has no outcome. FAILED_PRECONDITION: it ran on the real clock, where no
-// trial is the same twice, or there is no kernel for it here. CANCELLED once `stop` is requested.
+// With the kernel, server and worker that this machine would use for it now; `tool_version` is the last
+// one's. NOT_FOUND: no such trial, or it has no outcome. FAILED_PRECONDITION: it ran on the real clock, where
+// no trial is the same twice, or there is no kernel for it here. CANCELLED once `stop` is requested.
 absl::StatusOr<v1::ReplayResponse> replay_trial(const store::Store& store, Workshop& workshop,
                                                 const Machine& machine, const std::string& tool_version,
                                                 const std::string& trial_id, std::stop_token stop);

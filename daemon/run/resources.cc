@@ -19,7 +19,6 @@ namespace {
 
 constexpr uint64_t kDatabaseRoom = 1u << 30;  // some 10,000 trials of 128 KiB bodies
 constexpr uint64_t kCacheRoom = 3ull << 30;   // sources, objects and builds of every variant and kernel
-constexpr uint64_t kGuestRoom = 576u << 20;   // as most_guests() counts one
 constexpr rlim_t kFewestFiles = 1024;
 constexpr rlim_t kFewestProcesses = 256;
 
@@ -58,7 +57,7 @@ v1::DoctorFinding memory() {
   const Room room = room_here();
   const std::string text = fmt::format("{} MiB to spare and {} processors: room for {} guests at once.",
                                        room.memory_bytes >> 20, room.processors, most_guests(room));
-  return finding("memory", room.memory_bytes >= kGuestRoom, text);
+  return finding("memory", room.memory_bytes >= guest_bytes(), text);
 }
 
 std::string limit_text(rlim_t value) {

@@ -54,9 +54,12 @@ Room room_here() {
           .memory_bytes = std::min(available_bytes(), control_group_bytes())};
 }
 
+uint64_t guest_bytes() {
+  return (static_cast<uint64_t>(execute::GuestSpec{}.memory_mib) << 20) + kKeeperBytes;
+}
+
 uint32_t most_guests(const Room& room) {
-  const uint64_t each = (static_cast<uint64_t>(execute::GuestSpec{}.memory_mib) << 20) + kKeeperBytes;
-  const uint64_t fitting = room.memory_bytes / each;
+  const uint64_t fitting = room.memory_bytes / guest_bytes();
   return static_cast<uint32_t>(std::clamp<uint64_t>(fitting, 1, room.processors));
 }
 

@@ -13,6 +13,9 @@ struct Room {
 
 Room room_here();
 
+// What a guest may take of memory, with what serves it.
+uint64_t guest_bytes();
+
 // At least one: whether a lone guest fits is found by starting it. One for each processor, or their clocks
 // would wait for each other; and all of a guest's memory counts, though it takes it only as it needs it.
 uint32_t most_guests(const Room& room);

@@ -10,6 +10,7 @@
 #include "plan/schedule.h"
 #include "run/ids.h"
 #include "run/lane.h"
+#include "run/room.h"
 
 namespace hopyard::run {
 namespace {
@@ -30,10 +31,16 @@ std::vector<std::string> changes_of(const v1::CampaignText& text) {
   return changes;
 }
 
+absl::Status few_enough(std::string_view attempt, uint32_t jobs) {
+  if (jobs <= kMostJobs) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("{}: {} workers at once: at most {}", attempt, jobs, kMostJobs));
+}
+
 // What a guest on the virtual clock measures does not depend on what runs beside it.
 uint32_t jobs_for(const v1::SubmitRequest& request, const v1::Campaign& campaign) {
   if (request.jobs() != 0) return request.jobs();
-  return campaign.clock() == kVirtualClock ? std::max(std::thread::hardware_concurrency(), 1u) : 1;
+  return campaign.clock() == kVirtualClock ? std::min(room_here().processors, kMostJobs) : 1;
 }
 
 store::CampaignRow row_for(const v1::SubmitRequest& request, const v1::Campaign& campaign) {
@@ -142,9 +149,7 @@ absl::StatusOr<Planned> Runner::validate(const v1::CampaignText& text) const {
 }
 
 absl::StatusOr<Planned> Runner::submit(const v1::SubmitRequest& request) {
-  if (request.jobs() > kMostJobs)
-    return absl::InvalidArgumentError(
-        fmt::format("submit: {} workers at once: at most {}", request.jobs(), kMostJobs));
+  HOPYARD_RETURN_IF_ERROR(few_enough("submit", request.jobs()));
   HOPYARD_ASSIGN_OR_RETURN(Planned planned, validate(request.campaign()));
   if (!planned.problems.empty()) return planned;
   std::unique_lock lock(mutex_);
@@ -173,6 +178,7 @@ absl::StatusOr<std::string> Runner::store_planned(const v1::SubmitRequest& reque
 }
 
 absl::StatusOr<Planned> Runner::extend(const v1::ExtendRequest& request) {
+  HOPYARD_RETURN_IF_ERROR(few_enough("extend", request.jobs()));
   HOPYARD_ASSIGN_OR_RETURN(const std::string id, store_.resolve(request.campaign_id()));
   const std::lock_guard lock(mutex_);
   // Its schedule is in the hands of its lanes until it ends.

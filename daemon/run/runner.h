@@ -41,7 +41,7 @@ struct RunnerOptions {
   CampaignRun::Verify verify;
   // Campaigns that may wait; the next is refused.
   size_t longest_queue = 100;
-  // Every event of every campaign, once it is published. On any thread; may be empty, as may the next.
+  // Told every event of every campaign before its watchers are. On any thread; may be empty, as may the next.
   std::function<void(const std::string& campaign_id, const v1::CampaignEvent& event)> on_event;
   // Called, on any thread, whenever the runner has nothing left to do.
   std::function<void()> on_idle;
@@ -72,7 +72,8 @@ class Runner {
   absl::Status resume(std::string_view ref);
   // Plans a further phase of an ended campaign (done, cancelled, interrupted or aborted), stores and queues
   // it; the plan is the whole campaign's. Trials of earlier phases without an outcome run first.
-  // FAILED_PRECONDITION: it has not ended. Nothing is stored where there are problems.
+  // FAILED_PRECONDITION: it has not ended. INVALID_ARGUMENT: more than 64 workers at once. Nothing is stored
+  // where there are problems.
   absl::StatusOr<Planned> extend(const v1::ExtendRequest& request);
   // Events from now on; at its end already if the campaign has ended.
   absl::StatusOr<std::shared_ptr<Watcher>> watch(std::string_view ref);

@@ -16,10 +16,10 @@
 #include "places.h"
 #include "plan/reader.h"
 #include "plan/schedule.h"
-#include "rpc/figures.h"
+#include "run/figures.h"
 #include "store/store.h"
 
-namespace hopyard::rpc {
+namespace hopyard::run {
 namespace {
 
 using std::chrono::steady_clock;
@@ -126,6 +126,6 @@ void SummaryOfThem(benchmark::State& state) {
 BENCHMARK(SummaryOfThem)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
-}  // namespace hopyard::rpc
+}  // namespace hopyard::run
 
 BENCHMARK_MAIN();

@@ -42,9 +42,8 @@ TEST(ReplayDifferences, NameEachPartThatIsAnother) {
               ElementsAre("the server variant's definition differs: stored feed, today f00d"));
   EXPECT_THAT(differences_after([](store::Provenance& p) { p.binary_sha256 = "bead"; }),
               ElementsAre("the server build differs: stored beef, today bead"));
-  EXPECT_THAT(
-      differences_after([](store::Provenance& p) { p.kernel_release = "6.12.90-hopyard-22"; }),
-      ElementsAre("the guest kernel differs: stored 6.12.90-hopyard-0011, today 6.12.90-hopyard-22"));
+  EXPECT_THAT(differences_after([](store::Provenance& p) { p.kernel_release = "6.12.90-hopyard-22"; }),
+              ElementsAre("the guest kernel differs: stored 6.12.90-hopyard-0011, today 6.12.90-hopyard-22"));
   EXPECT_THAT(
       differences_after([](store::Provenance& p) { p.tool_version = "hopyard 0.1.0, worker bb"; }),
       ElementsAre("Hopyard differs: stored hopyard 0.1.0, worker aa, today hopyard 0.1.0, worker bb"));

@@ -246,6 +246,10 @@ TEST_F(RunnerTest, AWrongExtensionIsRefusedAndNothingIsStored) {
   EXPECT_EQ(state(id), v1::ABORTED);
   EXPECT_EQ(store_->planned(id)->size(), 3u);
   EXPECT_TRUE(absl::IsNotFound(runner_->extend(extension("20200101", 1)).status()));
+  auto many = extension(id, 2);
+  many.set_jobs(65);
+  EXPECT_TRUE(absl::IsInvalidArgument(runner_->extend(many).status()));
+  EXPECT_EQ(store_->planned(id)->size(), 3u);
 }
 
 TEST_F(HeldRunnerTest, OnlyAnEndedCampaignIsExtended) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joins what the store keeps apart.
-#include "rpc/full_status.h"
+#include "run/full_status.h"
 
 #include "store/store.h"
 
-namespace hopyard::rpc {
+namespace hopyard::run {
 
 absl::StatusOr<v1::CampaignStatus> full_status(const store::Store& store, const std::string& campaign) {
   HOPYARD_ASSIGN_OR_RETURN(v1::CampaignStatus status, store.status_with_pace(campaign));
@@ -22,4 +22,4 @@ absl::StatusOr<std::vector<v1::CampaignStatus>> full_statuses(const store::Store
   return all;
 }
 
-}  // namespace hopyard::rpc
+}  // namespace hopyard::run

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures of compared cases, from samples to what is stored, over random data with ties, zeros and holes;
 // another program checks every one of them.
-#include "rpc/figures.h"
+#include "run/figures.h"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@
 #include "places.h"
 #include "store/store.h"
 
-namespace hopyard::rpc {
+namespace hopyard::run {
 namespace {
 
 using testing::HasSubstr;
@@ -257,4 +257,4 @@ TEST_F(FiguresTest, ThatAreStoppedAreNotStored) {
 }
 
 }  // namespace
-}  // namespace hopyard::rpc
+}  // namespace hopyard::run

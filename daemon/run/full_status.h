@@ -12,11 +12,11 @@ namespace hopyard::store {
 class Store;
 }
 
-namespace hopyard::rpc {
+namespace hopyard::run {
 
 absl::StatusOr<v1::CampaignStatus> full_status(const store::Store& store, const std::string& campaign);
 
 // Of every campaign, newest first; without their pace.
 absl::StatusOr<std::vector<v1::CampaignStatus>> full_statuses(const store::Store& store);
 
-}  // namespace hopyard::rpc
+}  // namespace hopyard::run

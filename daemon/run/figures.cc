@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the store for pairs and the estimators for their figures.
-#include "rpc/figures.h"
+#include "run/figures.h"
 
 #include <algorithm>
 #include <optional>
@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "rpc/full_status.h"
+#include "run/full_status.h"
 #include "stats/paired.h"
 #include "store/store.h"
 
-namespace hopyard::rpc {
+namespace hopyard::run {
 namespace {
 
 // What every figure of differences says. `paired` has at least one.
@@ -199,37 +199,6 @@ absl::StatusOr<v1::CompareResponse> compare_cases(const store::Store& store, con
   return response;
 }
 
-namespace {
-
-// The pairs of every two of the campaign's cases, each in the order of the file.
-absl::StatusOr<std::vector<v1::PairFigure>> all_pair_figures(const store::Store& store,
-                                                             const std::string& campaign) {
-  HOPYARD_ASSIGN_OR_RETURN(const auto row, store.campaign(campaign));
-  std::vector<v1::PairFigure> all;
-  for (int a = 0; a < row.campaign.cases_size(); ++a) {
-    for (int b = a + 1; b < row.campaign.cases_size(); ++b) {
-      HOPYARD_ASSIGN_OR_RETURN(const auto some, compare_cases(store, row.id, row.campaign.cases(a).name(),
-                                                              row.campaign.cases(b).name()));
-      all.insert(all.end(), some.pairs().begin(), some.pairs().end());
-    }
-  }
-  return all;
-}
-
-}  // namespace
-
-absl::StatusOr<report::Figures> report_figures(const store::Store& store, const std::string& campaign) {
-  report::Figures figures;
-  HOPYARD_ASSIGN_OR_RETURN(figures.pairs, all_pair_figures(store, campaign));
-  HOPYARD_ASSIGN_OR_RETURN(const v1::SummaryResponse summary, summarise(store, campaign));
-  figures.interactions.assign(summary.interactions().begin(), summary.interactions().end());
-  figures.phases.assign(summary.status().phases().begin(), summary.status().phases().end());
-  HOPYARD_ASSIGN_OR_RETURN(const v1::DiagnosticsResponse diagnostics, store.diagnostics(campaign));
-  figures.diagnostics.assign(diagnostics.cells().begin(), diagnostics.cells().end());
-  figures.without_drops.assign(diagnostics.without_drops().begin(), diagnostics.without_drops().end());
-  return figures;
-}
-
 absl::StatusOr<v1::SummaryResponse> summarise(const store::Store& store, const std::string& campaign) {
   v1::SummaryResponse response;
   HOPYARD_ASSIGN_OR_RETURN(*response.mutable_status(), full_status(store, campaign));
@@ -260,4 +229,4 @@ absl::Status record_figures(store::Store& store, const std::string& campaign, st
   return store.record_figures(row.id, all.pairs, all.interactions);
 }
 
-}  // namespace hopyard::rpc
+}  // namespace hopyard::run
