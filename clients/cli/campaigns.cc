@@ -190,9 +190,9 @@ int list(const Options& options) {
                {"phases"},
                {"reason"}});
   for (const auto& one : response.campaigns())
-    table.add({one.campaign_id(), state_name(one.state()), one.clock(), when(one), std::to_string(one.trials()),
-               std::to_string(one.passed()), std::to_string(one.failed()), std::to_string(one.invalid()),
-               phase_names(one.phases()), one.reason()});
+    table.add({one.campaign_id(), state_name(one.state()), one.clock(), when(one),
+               std::to_string(one.trials()), std::to_string(one.passed()), std::to_string(one.failed()),
+               std::to_string(one.invalid()), phase_names(one.phases()), one.reason()});
   fmt::print("{}", table.empty() ? "" : table.text());
   return kDone;
 }

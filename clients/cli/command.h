@@ -81,9 +81,10 @@ inline constexpr char kFromConnect[] = "connect";
 int summary(const Options& options, const std::string& id, const std::string& from);
 int diagnostics(const Options& options, const std::string& id);
 int compare(const Options& options, const std::string& id, const std::string& pair);
+int replay(const Options& options, const std::string& trial_id);
+// ---- verify.cc ----
 // Exits with kFailed if something does not follow from the rest of the database.
 int verify(const Options& options, const std::string& id);
-int replay(const Options& options, const std::string& trial_id);
 // ---- files.cc ----
 int export_rows(const Options& options, const ExportOptions& what);
 int write_report(const Options& options, const ReportOptions& what);

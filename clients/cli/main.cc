@@ -127,9 +127,12 @@ void add_extend(CLI::App& app, Invocation& in) {
   add_id(command, in);
   command->add_option("file", extension.file, "one extension (YAML); options win over it")->type_name("FILE");
   command->add_option("--name", extension.name, "of the phase; default: extension-N")->type_name("NAME");
-  command->add_option("--repetitions", extension.repetitions, "blocks to add")->type_name("N");
+  command->add_option("--repetitions", extension.repetitions, "blocks to add")
+      ->type_name("N")
+      ->check(whole_number);
   command->add_option("--seed", extension.seed, "of their order and loss; default: the campaign's")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(whole_number);
   const auto names = [command](const char* option, std::vector<std::string>& into, const char* help) {
     command->add_option(option, into, help)->type_name("A,B")->delimiter(',')->allow_extra_args(false);
   };
@@ -161,7 +164,8 @@ void add_figure_commands(CLI::App& app, Invocation& in) {
   pair->add_option("--pair", in.pair, "two cases; differences are second - first")
       ->required()
       ->type_name("A,B");
-  add_id(add_command(app, in, "verify", "derive a campaign's checks, verdicts and figures again from its evidence",
+  add_id(add_command(app, in, "verify",
+                     "derive a campaign's checks, verdicts and figures again from its evidence",
                      [&in] { return verify(in.options, in.id); }),
          in);
   CLI::App* again = add_command(app, in, "replay", "run a trial of the virtual clock again and compare",

@@ -20,7 +20,7 @@ std::string json_line(const google::protobuf::Message& message);
 std::string state_name(v1::CampaignState state);
 std::string verdict_name(v1::Verdict verdict);
 bool has_ended(v1::CampaignState state);
-// "4,920 trials, 300,120 checks, 12,000 figures: all hold", or what the first finding is.
+// "4,920 trials, 8,200,000 rows, 300,120 checks, 12,000 figures: all hold", or what the first finding is.
 std::string verification_words(const v1::Verification& verification);
 // Exit code of a campaign's end: done, done with failed trials, or not done (or done, but not as its evidence
 // says).

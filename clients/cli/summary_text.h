@@ -8,8 +8,8 @@
 
 namespace hopyard::cli {
 
-// Where the times shown begin: at each response's own request, or, for the first response, where its client began to
-// connect.
+// Where the times shown begin: at each response's own request, or, for the first response, where its client
+// began to connect.
 enum class TimesFrom { kRequest, kConnect };
 
 // What ran where, how many trials counted, and one row for each path, workload, response and case.

@@ -140,8 +140,8 @@ absl::StatusOr<std::unique_ptr<WorkerSession>> WorkerSession::start_virtual(cons
     for (auto& option : virtual_clock_options(seed)) spec.kernel_options.push_back(std::move(option));
     return start_guest(spec);
   };
-  return start_with(kernel, starter, deadline,
-                    std::move(stop));  // the guest has read its order when it says Hello
+  // The guest has read its order when it says Hello.
+  return start_with(kernel, starter, deadline, std::move(stop));
 }
 
 absl::StatusOr<std::unique_ptr<WorkerSession>> WorkerSession::start_with(const KernelOption& kernel,

@@ -462,9 +462,9 @@ void check_whole(const Context& context) {
 void check_campaign(const v1::Campaign& campaign, const Known& known, const Places& places,
                     Problems& problems) {
   const Context context{campaign, known, places, problems};
-  for (const auto check : {check_variants, check_directives, check_dynamic_records, check_kernels, check_clock,
-                           check_paths, check_workloads, check_selections, check_equivalence,
-                           check_factorials}) {
+  for (const auto check :
+       {check_variants, check_directives, check_dynamic_records, check_kernels, check_clock, check_paths,
+        check_workloads, check_selections, check_equivalence, check_factorials}) {
     check(context);
   }
   check_whole(context);

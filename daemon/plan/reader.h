@@ -20,8 +20,8 @@ struct ReadResult {
 // What exists outside the file; names not listed are refused.
 struct Known {
   std::vector<std::string> variants;
-  std::vector<std::string> kernels;          // beside "auto", which is always known
-  std::vector<std::string> virtual_kernels;  // those of them that have a virtual clock
+  std::vector<std::string> kernels;                            // beside "auto", which is always known
+  std::vector<std::string> virtual_kernels;                    // those of them that have a virtual clock
   std::map<std::string, std::vector<std::string>> directives;  // of each variant that has some of its own
 };
 
