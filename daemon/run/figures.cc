@@ -17,6 +17,10 @@ namespace hopyard::run {
 namespace {
 
 // What every figure of differences says. `paired` has at least one.
+auto place_of(const store::CellKey& key) {
+  return std::tie(key.path, key.workload, key.metric, key.kernel, key.clock, key.execution);
+}
+
 template <typename Figure>
 void describe(Figure& figure, const store::CellKey& key, const stats::Paired& paired) {
   figure.set_path(key.path);
@@ -118,10 +122,6 @@ class Computer {
   absl::Status not_stopped() const {
     return options_.stop.stop_requested() ? absl::CancelledError("compute figures: stopped")
                                           : absl::OkStatus();
-  }
-
-  static auto place_of(const store::CellKey& key) {
-    return std::tie(key.path, key.workload, key.metric, key.kernel, key.clock, key.execution);
   }
 
   // Blocks in which all four cases have a sample; both lists are in the order of blocks.
