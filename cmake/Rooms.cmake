@@ -3,8 +3,13 @@
 add_library(hopyard_flags INTERFACE)
 target_compile_options(hopyard_flags INTERFACE -Wall -Wextra -Wshadow -Wno-missing-field-initializers -Wnon-virtual-dtor -Werror=return-type
                                                -Werror=unused-result)
+# Every room is instrumented, once for all fuzz targets; these bring the engine (tests/fuzz).
+if(HOPYARD_FUZZ)
+  set(HOPYARD_SANITIZE fuzzer-no-link,address,undefined)
+endif()
 if(HOPYARD_SANITIZE)
-  target_compile_options(hopyard_flags INTERFACE -fsanitize=${HOPYARD_SANITIZE} -fno-omit-frame-pointer)
+  target_compile_options(hopyard_flags INTERFACE -O1 -g1 -fsanitize=${HOPYARD_SANITIZE} -fno-sanitize-recover=all
+                                                 -fno-omit-frame-pointer)
   target_link_options(hopyard_flags INTERFACE -fsanitize=${HOPYARD_SANITIZE})
 endif()
 
