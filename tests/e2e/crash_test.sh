@@ -8,22 +8,19 @@ host_state >"$place/host.before"
 start_daemon
 id=$("${hopyard[@]}" --json submit "$source_dir/scenarios/static4k-smoke.yaml" | sed -n 's/.*"campaign_id": "\(.*\)".*/\1/p')
 await_outcomes "$id" 3
-left=$(descendants "$daemon_pid")
-[ -n "$left" ] || fail "no worker runs"
+[ -n "$(descendants "$daemon_pid")" ] || fail "no worker runs"
 mkfifo "$place/events"
 "${hopyard[@]}" --json watch "$id" >"$place/events" 2>"$place/watch.txt" &
 watcher=$!
 exec 8<"$place/events"
 read -r _ <&8 || fail "the watcher sees nothing"
-kill -KILL "$daemon_pid"
-wait "$daemon_pid" 2>/dev/null || true
+kill_daemon
+echo "all gone after $gone_ms ms"
 status=0
 wait "$watcher" || status=$?
 exec 8<&-
 expect "exit code of a watcher whose daemon has gone" 69 "$status"
 grep -q "$id: the daemon has gone" "$place/watch.txt" || fail "it does not say so: $(cat "$place/watch.txt")"
-daemon_pid=
-await_gone "$left" || fail "a worker outlived its daemon"
 expect_host_unchanged "$place/host.before"
 before=$(query "SELECT trial_id, recorded_unix_ns FROM v_provenance ORDER BY 1")
 measured=$(printf '%s\n' "$before" | grep -c .)

@@ -36,15 +36,6 @@ write_slow_campaign() {
   write_local_campaign "$1"
   sed -i 's/128KiB}/128KiB}, {name: later, body: 1KiB, after: {request: body, pause: 150ms}}/' "$place/local.yaml"
 }
-kill_daemon() {
-  local left
-  left=$(descendants "$daemon_pid")
-  kill -KILL "$daemon_pid"
-  wait "$daemon_pid" 2>/dev/null || true
-  daemon_pid=
-  await_gone "$left" || fail "something outlived its daemon"
-  start_daemon
-}
 kill_client() {
   "${hopyard[@]}" --json watch "$1" >/dev/null 2>&1 &
   local client=$!
@@ -74,7 +65,10 @@ torment() {
     # A guest's server is no process of the machine's.
     [ "$kind" != nginx ] || [ "$(execution "$id")" != guest ] || kind=linux.uml
     case $kind in
-      daemon) kill_daemon ;;
+      daemon)
+        kill_daemon
+        start_daemon
+        ;;
       client) kill_client "$id" ;;
       *) kill_one "$kind" || continue ;;
     esac

@@ -23,11 +23,7 @@ start_daemon
 id=$("${hopyard[@]}" submit "$place/virtual.yaml")
 for instant in 0.3 0.9 1.7; do
   read -rt "$instant" -u 7 _ || true # any instant will do
-  left=$(descendants "$daemon_pid")
-  kill -KILL "$daemon_pid"
-  wait "$daemon_pid" 2>/dev/null || true
-  daemon_pid=
-  await_gone "$left" || fail "something outlived its daemon"
+  kill_daemon
   start_daemon
 done
 "${hopyard[@]}" watch "$id" >/dev/null 2>&1 || fail "the disturbed one did not pass"

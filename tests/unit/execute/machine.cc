@@ -129,7 +129,7 @@ std::vector<Process> descendants(pid_t pid) {
 }
 
 std::vector<std::string> still_running(const std::vector<Process>& processes) {
-  const base::Deadline deadline(std::chrono::seconds(10));
+  const base::Deadline deadline(std::chrono::seconds(1));
   std::vector<std::string> left;
   do {
     left.clear();

@@ -19,7 +19,8 @@ struct Process {
 
 // All processes below `pid`, whatever namespace they are in, parents first.
 std::vector<Process> descendants(pid_t pid);
-// Waits for `processes` to have ended (zombies have); names those that have not after ten seconds.
+// Waits for `processes` to have ended (zombies have); names those that have not after a second, which is what
+// whoever kills one of them, or their owner, may count on.
 std::vector<std::string> still_running(const std::vector<Process>& processes);
 
 // Name -> content of everything a session must not change: links, addresses, sysctls of the network, modules,
