@@ -36,11 +36,12 @@ absl::StatusOr<v1::HostProbe> probe_host() {
 }
 
 KernelOption host_option(const v1::HostProbe& probe) {
-  KernelOption host{.name = "host", .release = probe.kernel_release(), .usable = true};
+  KernelOption host{.name = "host", .release = probe.kernel_release(), .usable = true, .unix_usable = true};
   std::vector<std::string> missing;
   for (const auto& capability : probe.capabilities()) {
-    if (capability.name() == "namespaces") host.unix_usable = capability.ok();
-    if (!capability.ok()) missing.push_back(fmt::format("{}: {}", capability.name(), capability.why_not()));
+    if (capability.ok()) continue;
+    missing.push_back(fmt::format("{}: {}", capability.name(), capability.why_not()));
+    if (capability.name() == "filter" || capability.name() == "namespaces") host.unix_usable = false;
   }
   host.usable = missing.empty();
   host.why_not = absl::StrJoin(missing, "; ");

@@ -8,6 +8,7 @@
 
 #include "fmt/format.h"
 #include "lab/capabilities.h"
+#include "lab/privileges.h"
 #include "lab/sandbox.h"
 #include "trial/trial.h"
 #include "worker/loop.h"
@@ -17,6 +18,7 @@ namespace hopyard::worker {
 namespace {
 
 absl::Status enter() {
+  HOPYARD_RETURN_IF_ERROR(lab::give_up_privileges());
   HOPYARD_RETURN_IF_ERROR(lab::enter_fresh_namespaces());
   HOPYARD_RETURN_IF_ERROR(lab::refuse_initial_namespace());
   return absl::OkStatus();
@@ -44,12 +46,14 @@ int run_on_host() {
 }
 
 int run_probe() {
+  const absl::Status given_up = lab::give_up_privileges();
   const absl::Status entered = lab::enter_fresh_namespaces();
   utsname names{};
   ::uname(&names);
   v1::HostProbe probe;
   probe.set_kernel_release(names.release);
   probe.set_kernel_version(names.version);
+  add_capability(probe, "filter", given_up);
   add_capability(probe, "namespaces", entered);
   if (entered.ok()) {
     for (const auto& found : lab::find_capabilities()) add_capability(probe, found.name, found.status);

@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "fmt/format.h"
+#include "lab/privileges.h"
 #include "lab/sandbox.h"
 
 namespace hopyard::worker {
@@ -40,6 +41,7 @@ absl::Status place_descriptors(const lab::Keep& keep) {
 }
 
 absl::Status run(const std::vector<std::string>& command) {
+  HOPYARD_RETURN_IF_ERROR(lab::give_up_privileges());
   HOPYARD_ASSIGN_OR_RETURN(lab::Keep keep, lab::enter_keeper());
   HOPYARD_RETURN_IF_ERROR(place_descriptors(keep));
   if (keep.private_dir.valid()) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // hopyard-worker: chooses the mode, nothing else.
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -25,14 +23,6 @@ constexpr char kUsage[] =
     "       hopyard-worker --probe       say what this machine's kernel can do\n"
     "It is started by hopyardd.\n";
 
-// What a server or a guest's kernel might do by mistake on the machine, and needs for nothing: take another
-// program's privileges, and write a core file of some hundred MiB. All it starts inherits this.
-void give_up_what_is_not_needed() {
-  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  const rlimit none{0, 0};
-  ::setrlimit(RLIMIT_CORE, &none);
-}
-
 // By hand, most likely in the machine's first network namespace.
 int refuse() {
   if (const absl::Status status = hopyard::lab::refuse_initial_namespace(); !status.ok()) {
@@ -48,7 +38,6 @@ int main(int argc, char** argv) {
   const std::string_view mode = argc > 1 ? argv[1] : "";
   // A daemon that has gone is an error to handle, not a signal.
   std::signal(SIGPIPE, SIG_IGN);
-  if (mode == "--keep-guest" || mode == "--host") give_up_what_is_not_needed();
   if (mode == "--keep-guest") return hopyard::worker::keep_guest({argv + 2, argv + argc});
   if (mode == "--guest-init" && argc <= 3)
     return hopyard::worker::run_as_guest_init(argc == 3 ? argv[2] : "");

@@ -71,6 +71,19 @@ TEST(GuestSession, LongNamesOfAllBytesComeBackUnchanged) {
   EXPECT_TRUE(end->exit.clean()) << end->log;
 }
 
+// Guard, reaper, the guest's kernel and the processes that are its own.
+TEST(GuestSession, IsFilteredAndTakesNobodysPrivileges) {
+  const auto session = start_guest_session();
+  ASSERT_NE(session, nullptr);
+  const auto processes = descendants(::getpid());
+  EXPECT_GT(processes.size(), 3u);
+  for (const Process& process : processes) {
+    EXPECT_THAT(base::read_file(fmt::format("/proc/{}/status", process.pid)).value(),
+                testing::AllOf(HasSubstr("NoNewPrivs:\t1"), HasSubstr("Seccomp:\t2")))
+        << process.name;
+  }
+}
+
 TEST(GuestSession, CancelEndsTheGuest) {
   const auto session = start_guest_session();
   ASSERT_NE(session, nullptr);

@@ -83,10 +83,12 @@ TEST_F(Session, GreetsWithTheHostsKernel) {
   expect_nothing_left();
 }
 
-TEST_F(Session, CanTakeNobodysPrivilegesAndWritesNoCore) {
+TEST_F(Session, IsFilteredTakesNobodysPrivilegesAndWritesNoCore) {
   for (const Process& process : processes_) {
     const std::string folder = "/proc/" + std::to_string(process.pid);
-    EXPECT_THAT(base::read_file(folder + "/status").value(), HasSubstr("NoNewPrivs:\t1")) << process.name;
+    EXPECT_THAT(base::read_file(folder + "/status").value(),
+                testing::AllOf(HasSubstr("NoNewPrivs:\t1"), HasSubstr("Seccomp:\t2")))
+        << process.name;
     EXPECT_THAT(base::read_file(folder + "/limits").value(),
                 testing::ContainsRegex("Max core file size +0 +0 "))
         << process.name;

@@ -2,8 +2,13 @@
 // The program hopyard-worker itself: what it links, and what it says to someone who starts it by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <seccomp.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/child.h"
+#include "base/fd.h"
 #include "lab/sandbox.h"
 #include "places.h"
 
@@ -67,6 +72,43 @@ TEST(WorkerProgram, KeeperNamesWhatItCannotRun) {
   const auto done = run({kWorker, "--keep-guest", "/no/such/kernel"});
   EXPECT_EQ(done.exit.exit_code, 1);
   EXPECT_THAT(done.output, HasSubstr("/no/such/kernel"));
+}
+
+// In a child: as on a kernel that takes no filter, which another filter plays.
+std::string run_where_no_filter_is_taken(const std::vector<std::string>& argv) {
+  auto pipe = base::make_pipe();
+  EXPECT_TRUE(pipe.ok());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    const scmp_filter_ctx filter = ::seccomp_init(SCMP_ACT_ALLOW);
+    ::seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(seccomp), 0);
+    ::seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(prctl), 1,
+                       SCMP_CMP(0, SCMP_CMP_EQ, PR_SET_SECCOMP));
+    if (::seccomp_load(filter) != 0) ::_exit(1);
+    const base::CommandOutput done = run(argv);
+    (void)base::write_all(pipe->write.get(), done.output + " " + done.exit.describe());
+    ::_exit(0);
+  }
+  pipe->write.reset();
+  std::string text;
+  char buffer[4096];
+  for (ssize_t n; (n = ::read(pipe->read.get(), buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<size_t>(n));
+  ::waitpid(child, nullptr, 0);
+  return text;
+}
+
+TEST(WorkerProgram, GoesNoFurtherWhereTheKernelTakesNoFilter) {
+  for (const std::vector<std::string>& argv :
+       {std::vector<std::string>{kWorker, "--host"}, {kWorker, "--keep-guest", "/bin/echo", "went on"}}) {
+    const std::string said = run_where_no_filter_is_taken(argv);
+    EXPECT_THAT(said, HasSubstr("install: filter of system calls: "));
+    EXPECT_THAT(said, HasSubstr("exit status 1"));
+    EXPECT_THAT(said, Not(HasSubstr("went on")));
+  }
+  const std::string probe = run_where_no_filter_is_taken({kWorker, "--probe"});
+  EXPECT_THAT(probe, HasSubstr("name: \"filter\"\n  why_not: \"install: filter of system calls: "));
 }
 
 }  // namespace
