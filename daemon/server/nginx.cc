@@ -137,7 +137,7 @@ absl::StatusOr<Listen> listen_ipv4(const std::string& address, uint16_t port) {
 
 absl::StatusOr<Listen> listen_unix(const std::string& path) {
   HOPYARD_ASSIGN_OR_RETURN(const base::Endpoint endpoint, base::unix_endpoint(path));
-  return Listen{"unix:" + path, endpoint};
+  return Listen{"unix:../" + path.substr(path.rfind('/') + 1), endpoint};
 }
 
 NginxServer::NginxServer(ServerSpec spec, std::string config, base::Child child)

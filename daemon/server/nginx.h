@@ -18,11 +18,13 @@
 namespace hopyard::server {
 
 struct Listen {
-  std::string text;  // as nginx reads it: "192.0.2.1:443", "unix:/path"
+  std::string text;  // as nginx reads it: "192.0.2.1:443", "unix:../name"
   base::Endpoint endpoint;
 };
 // `address`: dotted IPv4.
 absl::StatusOr<Listen> listen_ipv4(const std::string& address, uint16_t port);
+// `path`: absolute, beside ServerSpec's directory. nginx is told it from there: the configuration, which is
+// evidence, is then the same in each trial's folder.
 absl::StatusOr<Listen> listen_unix(const std::string& path);
 
 struct ServerSpec {

@@ -5,7 +5,7 @@
 namespace hopyard::store {
 namespace {
 
-constexpr size_t kMostBytes = 16u << 20;
+constexpr size_t kMostBytes = 2u << 20;  // as much as SQLite keeps of pages
 
 }  // namespace
 
@@ -19,9 +19,7 @@ absl::StatusOr<int64_t> Pool::number(Connection& connection, std::string_view te
     return find.integer(0);
   }
   HOPYARD_RETURN_IF_ERROR(connection.prepare(insert_).bind(text).run());
-  const int64_t number = connection.last_insert_rowid();
-  remember(text, number);
-  return number;
+  return connection.last_insert_rowid();
 }
 
 void Pool::forget() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers for texts that many rows share, remembered so that a trial's rows rarely ask the database.
+// Numbers for texts that many rows share, remembered from their second use on, so that a trial's rows rarely
+// ask the database and texts that come but once cost no memory.
 #pragma once
 
 #include <cstdint>

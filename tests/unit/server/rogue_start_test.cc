@@ -28,6 +28,12 @@ absl::Status start(const std::string& misbehaviour) {
   return status;
 }
 
+// What differs from trial to trial would be another configuration in each.
+TEST(Listen, IsWrittenTheSameInEachTrialsFolder) {
+  EXPECT_EQ(listen_unix("/tmp/hopyard-a/server.sock")->text, "unix:../server.sock");
+  EXPECT_EQ(listen_unix("/tmp/hopyard-b/server.sock")->text, "unix:../server.sock");
+}
+
 TEST(RogueStart, AServerThatNeverListensIsGivenUp) {
   const absl::Status status = start("never-listens");
   EXPECT_TRUE(absl::IsAborted(status)) << status;
