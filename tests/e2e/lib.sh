@@ -132,6 +132,26 @@ expect_host_unchanged() { # file with the state before
   diff -u "$1" "$place/host.after" >&2 || fail "the host is not as it was"
 }
 
+# Rows of view $1, under the trial's place instead of its name, that only one of $db and the database $2 has.
+differing() {
+  local columns
+  columns=$(query "SELECT group_concat('v.' || name) FROM pragma_table_info('$1') WHERE name <> 'trial_id'")
+  sqlite3 -readonly "$db" "ATTACH '$2' AS other;
+    CREATE TEMP VIEW a AS SELECT t.block, t.position, $columns FROM main.$1 v JOIN main.v_trial t USING (trial_id);
+    CREATE TEMP VIEW b AS SELECT t.block, t.position, $columns FROM other.$1 v JOIN other.v_trial t USING (trial_id);
+    SELECT (SELECT COUNT(*) FROM (SELECT * FROM a EXCEPT SELECT * FROM b))
+         + (SELECT COUNT(*) FROM (SELECT * FROM b EXCEPT SELECT * FROM a));"
+}
+# Everything that was measured in $db is in the database $1 too, and nothing else.
+expect_same_measurements() {
+  local view
+  for view in v_response v_tls_record v_h2_frame v_ssl_write v_socket; do
+    [ "$(query "SELECT COUNT(*) FROM $view")" -gt 0 ] || fail "$view is empty"
+    expect "differing rows of $view" 0 "$(differing "$view" "$1")"
+  done
+  expect "differing rows of v_drop" 0 "$(differing v_drop "$1")" # nothing may have been lost
+}
+
 # A campaign over a Unix-domain socket that any machine can run: $1 repetitions of one short trial.
 write_local_campaign() {
   cat >"$place/local.yaml" <<END
