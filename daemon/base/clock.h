@@ -12,6 +12,9 @@ int64_t monotonic_ns();
 // CLOCK_REALTIME in nanoseconds since 1970; for labels only, never for differences.
 int64_t unix_ns();
 
+// Returns once CLOCK_MONOTONIC has reached `at_ns`, whatever signals come; at once if it has passed.
+void sleep_until(int64_t at_ns);
+
 // A point on CLOCK_MONOTONIC by which something must be done.
 class Deadline {
  public:

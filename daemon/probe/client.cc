@@ -177,6 +177,9 @@ absl::Status Client::dispatch() {
 
 absl::Status Client::send(size_t index) {
   ResponseMeter& meter = meters_[index];
+  if (const int64_t stall_ns = schedule_->stall_ns(index); stall_ns > 0) {
+    base::sleep_until(base::monotonic_ns() + stall_ns);
+  }
   if (schedule_->is_later(index) && spec_.before_request) spec_.before_request(meter.role());
   HOPYARD_RETURN_IF_ERROR(session_->request(index));
   HOPYARD_ASSIGN_OR_RETURN(const auto bytes, session_->output());

@@ -49,6 +49,7 @@ absl::StatusOr<Schedule> Schedule::make(const v1::Workload& workload) {
       HOPYARD_RETURN_IF_ERROR(check_after(workload, request, step.awaited));
       if (request.after().has_body_bytes()) step.awaited_body = request.after().body_bytes();
       step.pause_ns = request.after().pause_ns();
+      step.stall_ns = request.after().stall_ns();
     } else {
       step.due_ns = 0;
     }

@@ -30,6 +30,8 @@ class Schedule {
   std::optional<int64_t> next_timer_ns(std::span<const ResponseMeter> meters) const;
   // Request `index` has an `after`.
   bool is_later(size_t index) const { return steps_[index].awaited.has_value(); }
+  // How long the client does nothing else before it writes `index`.
+  int64_t stall_ns(size_t index) const { return steps_[index].stall_ns; }
   // Body bytes decrypted of the response that `index` awaits by bytes; 0 if it awaits none so.
   uint64_t awaited_bytes(size_t index, std::span<const ResponseMeter> meters) const;
 
@@ -38,6 +40,7 @@ class Schedule {
     std::optional<size_t> awaited;         // index of the request in `after`
     std::optional<uint64_t> awaited_body;  // bytes of it; absent: all of it
     int64_t pause_ns = 0;
+    int64_t stall_ns = 0;
     std::optional<int64_t> due_ns;  // known once the awaited event happened
     bool taken = false;
   };

@@ -110,6 +110,8 @@ std::string wait_words(const v1::Request& request) {
                           : fmt::format("all of {}", escaped(after.request()));
   if (after.has_pause_ns())
     words += fmt::format(", then {:g} ms", static_cast<double>(after.pause_ns()) / 1e6);
+  if (after.has_stall_ns())
+    words += fmt::format(", then {:g} ms without reading", static_cast<double>(after.stall_ns()) / 1e6);
   return "after " + words;
 }
 

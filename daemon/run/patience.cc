@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of deadlines, from rate, body sizes, pauses and loss.
+// The arithmetic of deadlines, from rate, body sizes, pauses, stalls and loss.
 #include "run/patience.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ double expected_seconds(const v1::TrialSpec& trial) {
   double expected_s = kRoundTrips * static_cast<double>(trial.path().rtt_ns()) / 1e9;
   for (const auto& request : trial.workload().requests()) {
     expected_s += static_cast<double>(request.body_bytes()) * 8 / expected_bps(trial.path());
-    expected_s += static_cast<double>(request.after().pause_ns()) / 1e9;
+    expected_s += static_cast<double>(request.after().pause_ns() + request.after().stall_ns()) / 1e9;
   }
   return expected_s;
 }

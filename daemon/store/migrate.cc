@@ -15,8 +15,10 @@
 namespace hopyard::store {
 namespace {
 
+constexpr const char* kViewsOnly = "";
+
 // kSteps[n] makes version n + 1 of version n. Views are made anew after any step.
-constexpr std::array<const char*, kSchemaVersion> kSteps = {kSchemaSql, kSchema2Sql};
+constexpr std::array<const char*, kSchemaVersion> kSteps = {kSchemaSql, kSchema2Sql, kViewsOnly};
 
 absl::Status make_folders(const std::filesystem::path& folder) {
   if (folder.empty() || std::filesystem::exists(folder)) return absl::OkStatus();

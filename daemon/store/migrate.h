@@ -12,7 +12,7 @@ namespace hopyard::store {
 
 // Of the file's header (user_version, application_id). Raise the version with every change of tables or
 // views, and add the step to migrate.cc.
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 inline constexpr int kApplicationId = 0x484f5059;  // "HOPY"
 
 // The writer's connection: WAL, every commit on the disk before it returns, foreign keys enforced.

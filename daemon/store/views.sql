@@ -83,7 +83,8 @@ SELECT c.campaign_id,
   json_extract(r.value, '$.after.request') AS after_request,
   CAST(json_extract(r.value, '$.after.body_bytes') AS INTEGER) AS after_body_bytes,
   CAST(json_extract(r.value, '$.after.pause_ns') AS INTEGER) AS pause_ns,
-  w.value AS workload_json
+  w.value AS workload_json,
+  CAST(json_extract(r.value, '$.after.stall_ns') AS INTEGER) AS stall_ns
 FROM campaign c, json_each(c.campaign_json, '$.workloads') w, json_each(w.value, '$.requests') r;
 
 CREATE VIEW v_trial AS

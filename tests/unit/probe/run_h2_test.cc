@@ -229,6 +229,27 @@ TEST(RunH2, PausesOnTheSameConnection) {
   EXPECT_GE(evidence.responses(1).request_start_ns(), evidence.responses(0).complete_ns() + 30000000);
 }
 
+// What comes meanwhile is read afterwards: the request goes out at the point of the awaited body at which it
+// became due.
+TEST(RunH2, ReadsNothingWhileItStalls) {
+  TlsServer server(kH2, h2_script({}));
+  const v1::ClientEvidence evidence =
+      run_against(server,
+                  "protocol: 'h2' requests { name: 'bulk' body_bytes: 1048576 }"
+                  "requests { name: 'later' body_bytes: 4096 after { request: 'bulk' body_bytes: 8192 "
+                  "stall_ns: 50000000 } }");
+  ASSERT_EQ(evidence.error(), "");
+  const v1::Response& later = evidence.responses(1);
+  EXPECT_GE(later.dispatch_after_bytes(), 8192u);
+  EXPECT_LT(later.dispatch_after_bytes(), 100000u);
+  int64_t last_before_ns = 0;
+  for (const v1::TlsRecord& record : evidence.records()) {
+    if (record.decrypted_ns() < later.request_start_ns()) last_before_ns = record.decrypted_ns();
+  }
+  EXPECT_GE(later.request_start_ns(), last_before_ns + 50000000);
+  EXPECT_LT(last_before_ns, evidence.responses(0).complete_ns());
+}
+
 TEST(RunH2, LeavesPaddingOutOfBodies) {
   TlsServer server(kH2, h2_script({.record_bytes = 500, .padding = 200}));
   const v1::ClientEvidence evidence = run_against(server, kOne);

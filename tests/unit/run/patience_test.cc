@@ -53,6 +53,13 @@ TEST(Patience, CoversPauses) {
   EXPECT_GT(patience_for(idle), 200s);
 }
 
+TEST(Patience, CoversStalls) {
+  v1::TrialSpec busy = trial(1024);
+  for (int i = 0; i < 5; ++i)
+    busy.mutable_workload()->add_requests()->mutable_after()->set_stall_ns(20'000'000'000);
+  EXPECT_GT(patience_for(busy), 200s);
+}
+
 TEST(Patience, StaysFiniteOnThePathThatLosesEverything) {
   v1::TrialSpec dead = trial(64 << 20);
   dead.mutable_path()->set_loss(1);
