@@ -29,18 +29,20 @@ std::string settings_lines(const v1::Server& settings) {
 }  // namespace
 
 // One process (master_process off): its exit status, CPU and memory are the server's, with no second process
-// between. Every line of its log and every connection it makes room for costs a guest time: only what the
-// trace is read from is logged (SSL writes at debug_event, requests at debug_http; notices and errors
-// always), and there is room for more connections than a trial makes. `user root` is the namespace's root,
-// which is the invoking user outside.
-std::string render_config(const v1::Server& settings, const std::string& listen, uint32_t send_buffer_bytes) {
-  const std::string buffer = send_buffer_bytes > 0 ? fmt::format(" sndbuf={}", send_buffer_bytes) : "";
+// between. Every connection it makes room for and every line of its log cost a guest time: there is room for
+// few more connections than a trial makes, only what the trace is read from is logged (SSL writes at
+// debug_event, requests at debug_http), and that into memory; the file has notices and errors. `user root` is
+// the namespace's root, which is the invoking user outside.
+std::string render_config(const v1::Server& settings, const ConfigSpec& spec) {
+  const std::string buffer =
+      spec.send_buffer_bytes > 0 ? fmt::format(" sndbuf={}", spec.send_buffer_bytes) : "";
   return fmt::format(
       R"(daemon off;
 master_process off;
 user root root;
 pid nginx.pid;
-error_log {log} debug_event debug_http;
+error_log {log} notice;
+error_log memory:{log_bytes} debug_event debug_http;
 events {{
   worker_connections 64;
 }}
@@ -67,9 +69,9 @@ http {{
   }}
 }}
 )",
-      fmt::arg("log", kLogFile), fmt::arg("listen", listen), fmt::arg("buffer", buffer),
-      fmt::arg("certificate", kCertificateFile), fmt::arg("key", kKeyFile), fmt::arg("bodies", kBodiesFolder),
-      fmt::arg("settings", settings_lines(settings)));
+      fmt::arg("log", kLogFile), fmt::arg("log_bytes", spec.log_bytes), fmt::arg("listen", spec.listen),
+      fmt::arg("buffer", buffer), fmt::arg("certificate", kCertificateFile), fmt::arg("key", kKeyFile),
+      fmt::arg("bodies", kBodiesFolder), fmt::arg("settings", settings_lines(settings)));
 }
 
 }  // namespace hopyard::server

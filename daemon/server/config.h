@@ -15,8 +15,11 @@ inline constexpr char kCertificateFile[] = "certificate.pem";
 inline constexpr char kKeyFile[] = "key.pem";
 inline constexpr char kBodiesFolder[] = "bodies";
 
-// `listen`: "192.0.2.1:443" or "unix:/path". `send_buffer_bytes`: the listening socket's SO_SNDBUF; 0: the
-// kernel's.
-std::string render_config(const v1::Server& settings, const std::string& listen, uint32_t send_buffer_bytes);
+struct ConfigSpec {
+  std::string listen;              // "192.0.2.1:443" or "unix:/path"
+  uint32_t send_buffer_bytes = 0;  // the listening socket's SO_SNDBUF; 0: the kernel's
+  size_t log_bytes = 0;            // room for the debug log, in the server's memory
+};
+std::string render_config(const v1::Server& settings, const ConfigSpec& spec);
 
 }  // namespace hopyard::server

@@ -32,7 +32,7 @@ struct ServerSpec {
   v1::Server settings;
   Listen listen;
   std::string directory;             // made here, the server's own; its parent lies on memory
-  std::vector<uint64_t> body_bytes;  // served as "/<n>"
+  std::vector<uint64_t> body_bytes;  // served as "/<n>"; one for each request
   const Certificate* certificate = nullptr;
   const lab::NetNamespace* ns = nullptr;  // null: the caller's
   uint32_t send_buffer_bytes = 0;
