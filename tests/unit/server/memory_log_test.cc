@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The log in a process's memory: found, cut at its end, and told when it went round.
 #include "server/memory_log.h"
 
 #include <gmock/gmock.h>

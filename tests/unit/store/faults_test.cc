@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "gmock/gmock.h"
+#include "store/migrate.h"
 #include "unit/store/fixture.h"
 
 namespace hopyard::store {
@@ -246,8 +247,9 @@ TEST_F(Faults, ANewerSchemaIsLeftAlone) {
   query(path(), "PRAGMA user_version = 99");
   const absl::Status status = Store::open(path()).status();
   EXPECT_TRUE(absl::IsFailedPrecondition(status));
-  EXPECT_EQ(status.message(),
-            "open database: " + path() + ": written by a newer Hopyard (schema 99; this one knows up to 2)");
+  EXPECT_EQ(status.message(), "open database: " + path() +
+                                  ": written by a newer Hopyard (schema 99; this one knows up to " +
+                                  std::to_string(kSchemaVersion) + ")");
 }
 
 TEST(ForeignFile, OfAnotherProgramIsLeftAlone) {
