@@ -217,6 +217,15 @@ TEST_F(WithoutSeals, AResultOfSslWriteNamesItsRow) {
          {"ssl_write", "", "seq " + seq, "returned", was, std::to_string(std::stoi(was) - 1), ""});
 }
 
+TEST_F(WithoutSeals, WritesAreMissedUnlessTheirServerWasKilled) {
+  const auto misses_writes = [this] { return names(verified(old_, campaign_), "ssl_write", trial_); };
+  for (const char* table : {"ssl_write", "fragment"})
+    change(old_, std::string("DELETE FROM ") + table + " WHERE trial_no = " + trial_no_);
+  EXPECT_TRUE(misses_writes());
+  change(old_, "UPDATE server SET signal = 9 WHERE trial_no = " + trial_no_);
+  EXPECT_FALSE(misses_writes());
+}
+
 TEST_F(WithoutSeals, AnOptionOfAQdiscNamesItsRow) {
   expect(
       "INSERT INTO text (content) SELECT replace(content, '\"limit\":10000', '\"limit\":10001') FROM text "
