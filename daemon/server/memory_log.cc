@@ -73,25 +73,25 @@ bool sleeps(pid_t pid) {
 absl::StatusOr<std::string> find_memory_log(const std::string& memory, size_t log_bytes) {
   const size_t begin = memory.find(fmt::format("MEMLOG {} ", log_bytes));
   if (begin == std::string::npos || memory.size() - begin < log_bytes) return "";
-  const std::string_view log = std::string_view(memory).substr(begin, log_bytes);
-  // Filled with spaces; once full it begins anew, over what it had.
-  if (log.back() != ' ') {
+  std::string_view log = std::string_view(memory).substr(begin, log_bytes);
+  // Filled with spaces, behind its own first line. Once full it begins anew, over what it had: then there is
+  // no space behind the last line's end.
+  log = log.substr(0, log.find_last_not_of(' ') + 1);
+  if (log.size() == log_bytes || log.back() != '\n') {
     return absl::OutOfRangeError(fmt::format("read server log: more than {} bytes", log_bytes));
   }
-  const size_t first = log.find('\n') + 1;
-  return std::string(log.substr(first, log.find_last_not_of(' ') + 1 - first));
+  return std::string(log.substr(log.find('\n') + 1));
 }
 
 absl::StatusOr<std::string> read_memory_log(pid_t pid, size_t log_bytes, std::chrono::nanoseconds patience) {
   for (const base::Deadline deadline(patience); !sleeps(pid) && !deadline.passed();) {
     base::sleep_until(base::monotonic_ns() + kLookAgain.count());
   }
-  const std::vector<Range> ranges = ranges_of(pid, log_bytes);
-  if (ranges.empty()) return "";
-  HOPYARD_ASSIGN_OR_RETURN(const base::Fd memory,
-                           base::open_file(fmt::format("/proc/{}/mem", pid), O_RDONLY));
-  for (const Range& range : ranges) {
-    HOPYARD_ASSIGN_OR_RETURN(std::string log, find_memory_log(read_range(memory, range), log_bytes));
+  const auto memory = base::open_file(fmt::format("/proc/{}/mem", pid), O_RDONLY);
+  if (absl::IsNotFound(memory.status())) return "";
+  HOPYARD_RETURN_IF_ERROR(memory.status());
+  for (const Range& range : ranges_of(pid, log_bytes)) {
+    HOPYARD_ASSIGN_OR_RETURN(std::string log, find_memory_log(read_range(*memory, range), log_bytes));
     if (!log.empty()) return log;
   }
   return "";
