@@ -5,7 +5,6 @@
 #include <sys/prctl.h>
 #include <sys/utsname.h>
 
-#include <ctime>
 #include <fstream>
 
 #include "base/clock.h"
@@ -45,15 +44,11 @@ std::string clock_here() {
 // On the virtual clock waiting is free, and each reading of the clock advances it: a connection that begins
 // at a set instant is the same whatever was done before it. Not on a tick: the path's delays are often whole
 // ticks, and what falls on one instant is done in an order that means nothing.
-absl::Status begin_at_set_instant() {
+void begin_at_set_instant() {
   constexpr unsigned long kNoSlackNs = 1;
-  constexpr long kAfterSecondNs = 1'234'567;
+  constexpr int64_t kSecondNs = 1'000'000'000, kAfterSecondNs = 1'234'567;
   ::prctl(PR_SET_TIMERSLACK, kNoSlackNs);
-  timespec at{};
-  ::clock_gettime(CLOCK_MONOTONIC, &at);
-  at = {.tv_sec = at.tv_sec + 1, .tv_nsec = kAfterSecondNs};
-  const int error = ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr);
-  return error == 0 ? absl::OkStatus() : base::errno_status("wait", "a set instant", error);
+  base::sleep_until((base::monotonic_ns() / kSecondNs + 1) * kSecondNs + kAfterSecondNs);
 }
 
 void record_machine(v1::Environment& environment) {
@@ -97,7 +92,7 @@ absl::Status run_client(const v1::TrialSpec& spec, Bed& bed, std::chrono::nanose
   probe.endpoint = bed.listen().endpoint;
   probe.read_pause = bed.read_pause();
   HOPYARD_ASSIGN_OR_RETURN(probe.socket, bed.client_socket());
-  if (result.environment().clock() == kVirtual) HOPYARD_RETURN_IF_ERROR(begin_at_set_instant());
+  if (result.environment().clock() == kVirtual) begin_at_set_instant();
   const int fd = probe.socket.get();  // stays open as long as the probe calls back
   probe.settled = [&] { snapshots.Update(bed.snapshot("before", fd, result)); };
   probe.completed = [&] {
