@@ -68,10 +68,12 @@ class GuestPath : public ::testing::Test {
   std::optional<Listener> listener_;
 };
 
-// What the path takes. A machine that is busy elsewhere only ever adds to it, and a guest's own computing
-// does on any: from 0.2 ms to 1.4 ms of it were seen. How near the path itself comes is held on the virtual
-// clock (virtual_time_test).
+// No more than a round trip and a guest's computing, which takes as long as its machine makes it: this is no
+// measurement. How near the path itself comes to what was asked is held on the virtual clock
+// (virtual_time_test).
 constexpr double kMostRoundTripNs = 24e6;
+
+// What the path takes. A machine that is busy elsewhere only ever adds to it.
 double least(const std::vector<int64_t>& values) {
   return static_cast<double>(*std::min_element(values.begin(), values.end()));
 }

@@ -25,30 +25,13 @@
 
 #include "base/fd.h"
 #include "fmt/format.h"
+#include "unit/base/in_child.h"
 
 namespace hopyard::lab {
 namespace {
 
+using base::in_child;
 using testing::HasSubstr;
-
-// What `body` says in a child.
-std::string in_child(const std::function<std::string()>& body) {
-  auto pipe = base::make_pipe();
-  EXPECT_TRUE(pipe.ok());
-  const pid_t child = ::fork();
-  if (child == 0) {
-    (void)base::write_all(pipe->write.get(), body());
-    ::_exit(0);
-  }
-  pipe->write.reset();
-  std::string text;
-  char buffer[4096];
-  for (ssize_t n; (n = ::read(pipe->read.get(), buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<size_t>(n));
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return WIFSIGNALED(status) ? fmt::format("{}signal {}", text, WTERMSIG(status)) : text;
-}
 
 struct Call {
   const char* name;

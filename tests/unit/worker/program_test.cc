@@ -4,13 +4,11 @@
 #include <gtest/gtest.h>
 #include <seccomp.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/child.h"
-#include "base/fd.h"
 #include "lab/sandbox.h"
 #include "places.h"
+#include "unit/base/in_child.h"
 
 namespace hopyard::worker {
 namespace {
@@ -74,29 +72,18 @@ TEST(WorkerProgram, KeeperNamesWhatItCannotRun) {
   EXPECT_THAT(done.output, HasSubstr("/no/such/kernel"));
 }
 
-// In a child: as on a kernel that takes no filter, which another filter plays.
+// As on a kernel that takes no filter, which another filter plays.
 std::string run_where_no_filter_is_taken(const std::vector<std::string>& argv) {
-  auto pipe = base::make_pipe();
-  EXPECT_TRUE(pipe.ok());
-  const pid_t child = ::fork();
-  if (child == 0) {
+  return base::in_child([&argv]() -> std::string {
     ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     const scmp_filter_ctx filter = ::seccomp_init(SCMP_ACT_ALLOW);
     ::seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(seccomp), 0);
     ::seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(prctl), 1,
                        SCMP_CMP(0, SCMP_CMP_EQ, PR_SET_SECCOMP));
-    if (::seccomp_load(filter) != 0) ::_exit(1);
+    if (::seccomp_load(filter) != 0) return "no filter";
     const base::CommandOutput done = run(argv);
-    (void)base::write_all(pipe->write.get(), done.output + " " + done.exit.describe());
-    ::_exit(0);
-  }
-  pipe->write.reset();
-  std::string text;
-  char buffer[4096];
-  for (ssize_t n; (n = ::read(pipe->read.get(), buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<size_t>(n));
-  ::waitpid(child, nullptr, 0);
-  return text;
+    return done.output + " " + done.exit.describe();
+  });
 }
 
 TEST(WorkerProgram, GoesNoFurtherWhereTheKernelTakesNoFilter) {
