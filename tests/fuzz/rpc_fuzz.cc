@@ -4,7 +4,6 @@
 // sound. Corpus to start from: tests/data/campaigns and scenarios.
 #include <grpcpp/generic/generic_stub.h>
 
-#include <cstdlib>
 #include <optional>
 
 #include "base/text.h"
@@ -16,10 +15,6 @@ namespace hopyard::fuzz {
 namespace {
 
 constexpr size_t kMostStatusBytes = 8 << 10;  // what clients take
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 bool parses(const google::protobuf::Descriptor& type, const grpc::ByteBuffer& buffer) {
   std::vector<grpc::Slice> slices;

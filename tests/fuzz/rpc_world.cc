@@ -17,10 +17,6 @@ namespace {
 
 constexpr char kCatalogue[] = HOPYARD_SOURCE_DIR "/tests/fuzz/rpc_catalogue.yaml";
 
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
 std::string fresh_copy(const Folder& folder, const std::string& kept) {
   const std::string path = folder / "world.db";
   for (const char* beside : {"-wal", "-shm"}) std::filesystem::remove(path + beside);
@@ -43,6 +39,10 @@ absl::StatusOr<v1::GateResult> no_gate(const v1::GateJob&, std::stop_token) {
 }
 
 }  // namespace
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
 
 Folder::Folder() {
   require(::mkdtemp(path_.data()) != nullptr);

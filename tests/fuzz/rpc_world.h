@@ -16,6 +16,9 @@
 
 namespace hopyard::fuzz {
 
+// What does not hold is a finding.
+void require(bool holds);
+
 // In memory; gone with the object. One for the whole process.
 class Folder {
  public:
