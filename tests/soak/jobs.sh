@@ -7,7 +7,10 @@
 jobs=${3:-4}
 scenario=${4:-$source_dir/scenarios/static4k.yaml}
 repetitions=${5:-5}
-awk '/^[^ #]/ { skip = /^extensions:/ } !skip' "$scenario" >"$place/campaign.yaml" # one phase, of the repetitions asked for
+"$source_dir/tests/first_phase" "$scenario" >"$place/campaign.yaml"
+busy=
+# shellcheck disable=SC2086
+trap 'kill $busy 2>/dev/null || true; finish' EXIT
 
 run_with() { # jobs
   local begin=$SECONDS
@@ -22,13 +25,10 @@ run_with 1
 idle=$db
 db=$place/loaded.db
 hopyard=("$bin/hopyard" --db "$db")
-busy=
 for _ in 1 2 3 4; do
   while :; do :; done &
   busy="$busy $!"
 done
 run_with "$jobs"
-# shellcheck disable=SC2086
-kill $busy
 expect_same_measurements "$idle"
 echo "every time, record, frame, write and socket figure is the same"
