@@ -16,11 +16,11 @@
 namespace hopyard::run {
 namespace {
 
-// What every figure of differences says. `paired` has at least one.
 auto place_of(const store::CellKey& key) {
   return std::tie(key.path, key.workload, key.metric, key.kernel, key.clock, key.execution);
 }
 
+// What every figure of differences says. `paired` has at least one.
 template <typename Figure>
 void describe(Figure& figure, const store::CellKey& key, const stats::Paired& paired) {
   figure.set_path(key.path);
