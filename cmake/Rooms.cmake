@@ -14,12 +14,14 @@ if(HOPYARD_SANITIZE)
 endif()
 
 # hopyard_room(NAME SOURCES a.cc … DEPENDS target …): the static library hopyard_NAME.
-# Includes are written from daemon/: "base/fd.h".
+# Includes are written from daemon/: "base/fd.h". Most of what a source costs is its headers, so several are compiled as one,
+# and a name is in a room once.
 function(hopyard_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(hopyard_${name} STATIC ${ROOM_SOURCES})
   target_include_directories(hopyard_${name} PUBLIC ${CMAKE_SOURCE_DIR}/daemon)
   target_link_libraries(hopyard_${name} PUBLIC ${ROOM_DEPENDS} PRIVATE hopyard_flags)
+  set_target_properties(hopyard_${name} PROPERTIES UNITY_BUILD ${HOPYARD_UNITY})
 endfunction()
 
 # hopyard_program(NAME SOURCES … DEPENDS …): an executable in build/bin.
@@ -28,6 +30,7 @@ function(hopyard_program name)
   add_executable(${name} ${PROGRAM_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/daemon)
   target_link_libraries(${name} PRIVATE ${PROGRAM_DEPENDS} hopyard_flags)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${HOPYARD_UNITY})
 endfunction()
 
 # hopyard_unit_test(NAME SOURCES … DEPENDS …): a GoogleTest program, one ctest entry, label "unit".

@@ -22,7 +22,7 @@ std::string cell_name(const v1::PlannedTrial& trial) {
   return fmt::format("{} × {} × {}", trial.case_name(), trial.path(), trial.workload());
 }
 
-const char* verdict_name(v1::Verdict verdict) {
+const char* verdict_word(v1::Verdict verdict) {
   return verdict == v1::PASSED ? "passed" : verdict == v1::FAILED ? "FAILED" : "INVALID";
 }
 
@@ -90,7 +90,7 @@ std::string Progress::bar(int64_t now_ns) {
 std::string Progress::line(const v1::TrialOutcome& outcome, int64_t now_ns) const {
   std::string text =
       fmt::format("{}/{}  {}  {}  {}", done(status_), status_.trials(), block_words(outcome.trial()),
-                  cell_name(outcome.trial()), verdict_name(outcome.verdict()));
+                  cell_name(outcome.trial()), verdict_word(outcome.verdict()));
   if (outcome.verdict() != v1::PASSED) text += ": " + outcome.reason();
   text += fmt::format("  ({:.1f} s)", static_cast<double>(outcome.wall_ns()) / 1e9);
   if (const std::string left = eta(now_ns); !left.empty() && width_ == 0) text += "  " + left;

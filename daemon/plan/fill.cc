@@ -32,7 +32,9 @@ std::string_view kind_name(Node::Kind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-bool is_control(char byte) { return static_cast<unsigned char>(byte) < 0x20 ? byte != '\n' : byte == 0x7f; }
+bool is_unprintable(char byte) {
+  return static_cast<unsigned char>(byte) < 0x20 ? byte != '\n' : byte == 0x7f;
+}
 
 class Filler {
  public:
@@ -176,7 +178,7 @@ class Filler {
   }
 
   bool fill_text(const Node& node, const Key& key, Message& message) {
-    const bool printable = std::none_of(node.text.begin(), node.text.end(), is_control);
+    const bool printable = std::none_of(node.text.begin(), node.text.end(), is_unprintable);
     if (!printable || base::valid_utf8_prefix(node.text) != node.text.size()) {
       refuse(node, key, "characters that are no text");
       return false;

@@ -31,7 +31,7 @@ nghttp2_nv field(std::string_view name, std::string_view value) {
 }
 
 template <typename Number>
-void parse_digits(std::string_view text, Number& out) {
+void take_number(std::string_view text, Number& out) {
   std::from_chars(text.data(), text.data() + text.size(), out);
 }
 
@@ -50,8 +50,8 @@ struct H2Session::Callbacks {
     const std::string_view key(reinterpret_cast<const char*>(name), name_size);
     const std::string_view text(reinterpret_cast<const char*>(value), value_size);
     // Their form is nghttp2's to judge.
-    if (key == ":status") parse_digits(text, self(user).head_status_);
-    if (key == "content-length") parse_digits(text, self(user).head_content_length_);
+    if (key == ":status") take_number(text, self(user).head_status_);
+    if (key == "content-length") take_number(text, self(user).head_content_length_);
     return 0;
   }
   static int on_data_chunk(nghttp2_session*, uint8_t, int32_t stream, const uint8_t* bytes, size_t size,

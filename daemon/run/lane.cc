@@ -11,10 +11,6 @@
 namespace hopyard::run {
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr auto kStart = 60s;  // a guest boots in about a second; a busy machine takes its time
-constexpr auto kEnd = 10s;
 constexpr size_t kLongestReason = 400;
 constexpr int kMostBarren = 3;  // workers in a row that began no trial before we stop trying
 constexpr int kMostLost = 5;    // that each took a trial with them: it is the machine then, not the trials
@@ -22,7 +18,7 @@ constexpr int kMostLost = 5;    // that each took a trial with them: it is the m
 absl::Status cannot_go_on(const std::string& cause) { return absl::UnavailableError("worker: " + cause); }
 
 std::string how_it_ended(execute::WorkerSession& session) {
-  const auto end = session.finish(base::Deadline(kEnd));
+  const auto end = session.finish(base::Deadline(kWorkerEnd));
   if (!end.ok()) return std::string(end.status().message());
   std::string text = end->log.empty() ? end->exit.describe() : end->exit.describe() + ": " + end->log;
   // A reason is one line of a table.
@@ -77,7 +73,7 @@ absl::StatusOr<std::unique_ptr<execute::WorkerSession>> Lane::start_worker(const
                                                                            std::stop_token stop) const {
   const store::PlannedRow& first = job.trials.front();
   const auto& kernel = kernels_.at(first.planned.kernel());
-  const base::Deadline deadline(kStart);
+  const base::Deadline deadline(kWorkerStart);
   if (!on_virtual_clock()) return execute::WorkerSession::start(kernel, deadline, stop);
   return execute::WorkerSession::start_virtual(kernel, message, guest_seed(message.job().trials(0)), deadline,
                                                stop);
@@ -97,7 +93,7 @@ absl::Status Lane::take_results(Job& job, execute::WorkerSession& session, std::
     HOPYARD_RETURN_IF_ERROR(on_message(job, *message, session.hello()));
     if (pool_.closed() && !job.started) return absl::OkStatus();
   }
-  return session.finish(base::Deadline(kEnd)).status();
+  return session.finish(base::Deadline(kWorkerEnd)).status();
 }
 
 absl::Status Lane::on_message(Job& job, const v1::FromWorker& message, const v1::Hello& hello) {

@@ -3,6 +3,7 @@
 #include "run/machine.h"
 
 #include "fmt/format.h"
+#include "run/patience.h"
 #include "run/resources.h"
 #include "run/workshop.h"
 
@@ -11,9 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kStart = 60s;  // a guest boots in about a second; a busy machine takes its time
 constexpr auto kGate = 180s;  // 800 requests and some slow reading
-constexpr auto kEnd = 10s;
 
 std::string state_of(const execute::KernelOption& kernel) {
   if (kernel.usable) return "ready";
@@ -42,7 +41,7 @@ execute::KernelOption option_of(const variant::Kernel& kernel,
 }
 
 absl::Status ended(execute::WorkerSession& session, const absl::Status& why) {
-  const auto end = session.finish(base::Deadline(kEnd));
+  const auto end = session.finish(base::Deadline(kWorkerEnd));
   if (!end.ok()) return why;
   return absl::UnavailableError(fmt::format("{}: {}{}{}", std::string(why.message()), end->exit.describe(),
                                             end->log.empty() ? "" : "\n", end->log));
@@ -121,7 +120,8 @@ std::vector<v1::DoctorFinding> Machine::findings(const std::string& database) co
 
 absl::StatusOr<v1::GateResult> Machine::run_gate(const v1::GateJob& job, std::stop_token stop) const {
   HOPYARD_ASSIGN_OR_RETURN(const auto kernel, execute::choose_kernel("auto", {}));
-  HOPYARD_ASSIGN_OR_RETURN(const auto session, execute::WorkerSession::start(kernel, base::Deadline(kStart)));
+  HOPYARD_ASSIGN_OR_RETURN(const auto session,
+                           execute::WorkerSession::start(kernel, base::Deadline(kWorkerStart)));
   const std::stop_callback cancel(stop, [&session] { (void)session->cancel(); });
   v1::ToWorker message;
   *message.mutable_gate() = job;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a trial may take before it counts as hung, and a request within it. Pure.
+// How long a worker may take to start and to end, a trial before it counts as hung, and a request within it.
+// Pure.
 #pragma once
 
 #include <chrono>
@@ -7,6 +8,10 @@
 #include "hopyard/v1/worker.pb.h"
 
 namespace hopyard::run {
+
+// A guest boots in about a second; a busy machine takes its time.
+constexpr std::chrono::seconds kWorkerStart{60};
+constexpr std::chrono::seconds kWorkerEnd{10};
 
 // From a request's write to its response's last byte: for the worker, whose evidence tells what was missing.
 std::chrono::nanoseconds request_patience_for(const v1::TrialSpec& trial);

@@ -12,10 +12,6 @@
 namespace hopyard::run {
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr auto kStart = 60s;
-
 absl::Status refuse(const std::string& trial_id, const std::string& why) {
   return absl::FailedPreconditionError(fmt::format("replay: {}: {}", trial_id, why));
 }
@@ -31,8 +27,9 @@ absl::StatusOr<v1::TrialResult> run_alone(const execute::KernelOption& kernel, c
                                           std::stop_token stop) {
   v1::ToWorker order;
   *order.mutable_job()->add_trials() = spec;
-  HOPYARD_ASSIGN_OR_RETURN(const auto session, execute::WorkerSession::start_virtual(
-                                                   kernel, order, guest_seed(spec), base::Deadline(kStart)));
+  HOPYARD_ASSIGN_OR_RETURN(
+      const auto session,
+      execute::WorkerSession::start_virtual(kernel, order, guest_seed(spec), base::Deadline(kWorkerStart)));
   const std::stop_callback cancel(stop, [&session] { (void)session->cancel(); });
   const base::Deadline deadline(patience_for(spec));
   while (true) {

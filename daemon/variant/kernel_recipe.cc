@@ -80,7 +80,7 @@ absl::Status configure(Workshop& shop, const Kernel& kernel, const std::string& 
 }
 
 // kbuild's short lines: "  CC      net/core/dev.o".
-bool names_object(std::string_view line) {
+bool is_kbuild_line(std::string_view line) {
   return line.starts_with("  CC ") || line.starts_with("  AS ") || line.starts_with("  HOSTCC ");
 }
 
@@ -109,7 +109,7 @@ absl::Status build_kernel(Workshop& shop, const Kernel& kernel, const std::strin
   uint32_t done = 0;
   return run(make(shop, kernel, folder, {"LOCALVERSION=-" + label, "linux"}), shop.stop,
              [&](std::string_view line) {
-               if (names_object(line) && kernel.objects != 0)
+               if (is_kbuild_line(line) && kernel.objects != 0)
                  shop.count(std::min(++done, kernel.objects), kernel.objects);
              });
 }

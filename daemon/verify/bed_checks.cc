@@ -12,7 +12,6 @@ namespace hopyard::verify {
 namespace {
 
 constexpr uint64_t kLinks = 4;
-constexpr int64_t kMtu = 1500;
 constexpr char kMss[] = "{1448}";  // 1500 less IP and TCP headers with timestamps
 // On lo 65535, what IPv4 can carry, less the same; or half of the peer's window, while that is small.
 constexpr uint64_t kLoopbackMss[] = {32768, 65483};

@@ -10,6 +10,8 @@
 
 namespace hopyard::verify {
 
+constexpr int64_t kMtu = 1500;  // of the routed path
+
 // A trial with what was asked of it.
 struct Subject {
   const StoredTrial& trial;

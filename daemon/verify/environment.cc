@@ -8,8 +8,6 @@
 namespace hopyard::verify {
 namespace {
 
-constexpr int64_t kMtu = 1500;
-
 struct Place {
   const char* side;
   const char* prefix;  // of the link's name; a number follows

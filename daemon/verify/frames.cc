@@ -5,7 +5,7 @@
 namespace hopyard::verify {
 namespace {
 
-constexpr char kTable[] = "h2_frame";
+constexpr char kFrames[] = "h2_frame";
 constexpr uint64_t kHeaderBytes = 9;
 
 }  // namespace
@@ -14,7 +14,7 @@ void check_frames(const Subject& subject, Findings& findings) {
   const StoredTrial& trial = subject.trial;
   if (!trial.client) return;
   if (subject.workload.protocol != "h2") {
-    findings.same(kTable, "", "seq", size_t{0}, trial.frames.size(), "HTTP/1.1 has no frames");
+    findings.same(kFrames, "", "seq", size_t{0}, trial.frames.size(), "HTTP/1.1 has no frames");
     return;
   }
   const Stream stream(trial.records);
@@ -22,9 +22,9 @@ void check_frames(const Subject& subject, Findings& findings) {
   for (size_t i = 0; i < trial.frames.size(); ++i) {
     const StoredFrame& frame = trial.frames[i];
     const std::string row = seq(frame.seq);
-    findings.same(kTable, row, "seq", static_cast<int64_t>(i), frame.seq, "rows count from 0");
+    findings.same(kFrames, row, "seq", static_cast<int64_t>(i), frame.seq, "rows count from 0");
     if (frame.sent) {
-      findings.hold(kTable, row, "complete_ns", frame.complete_ns >= frame.first_byte_ns,
+      findings.hold(kFrames, row, "complete_ns", frame.complete_ns >= frame.first_byte_ns,
                     fmt::format("at least {}", frame.first_byte_ns), frame.complete_ns,
                     "a frame is queued before it is handed to TLS");
       continue;
@@ -33,13 +33,14 @@ void check_frames(const Subject& subject, Findings& findings) {
     offset = payload + frame.length;
     // A connection that broke may have left half a frame.
     if (!trial.client->error.empty() && offset > stream.bytes()) continue;
-    findings.same(kTable, row, "first_byte_ns", stream.decrypted_ns(frame.length > 0 ? payload : payload - 1),
-                  frame.first_byte_ns, "when the record of its first payload byte was decrypted");
-    findings.same(kTable, row, "complete_ns", stream.decrypted_ns(offset - 1), frame.complete_ns,
+    findings.same(kFrames, row, "first_byte_ns",
+                  stream.decrypted_ns(frame.length > 0 ? payload : payload - 1), frame.first_byte_ns,
+                  "when the record of its first payload byte was decrypted");
+    findings.same(kFrames, row, "complete_ns", stream.decrypted_ns(offset - 1), frame.complete_ns,
                   "when the record of its last byte was decrypted");
   }
   if (trial.client->error.empty())
-    findings.same(kTable, "sum of length", "length", stream.bytes(), offset,
+    findings.same(kFrames, "sum of length", "length", stream.bytes(), offset,
                   "received frames and their headers are the decrypted bytes");
 }
 

@@ -10,7 +10,7 @@ namespace hopyard::verify {
 namespace {
 
 constexpr size_t kSeedDigits = 13;
-constexpr char kTable[] = "trial";
+constexpr char kTrials[] = "trial";
 
 std::string digest_of(const Asked& asked, const StoredTrial& trial) {
   std::string seed;
@@ -45,7 +45,7 @@ void check_plan(const Asked& asked, const std::vector<StoredTrial>& trials, Find
     findings.set_trial(trial.id);
     const std::string digest = digest_of(asked, trial);
     const std::string tail = digest.substr(digest.size() - kSeedDigits);
-    findings.same(kTable, "", "seed", std::strtoull(tail.c_str(), nullptr, 16) + 1, trial.seed,
+    findings.same(kTrials, "", "seed", std::strtoull(tail.c_str(), nullptr, 16) + 1, trial.seed,
                   "the campaign's seed and the trial's names");
     blocks[trial.block][digest] = &trial;
   }
@@ -54,8 +54,8 @@ void check_plan(const Asked& asked, const std::vector<StoredTrial>& trials, Find
     int64_t position = 0;
     for (const auto& [digest, trial] : block) {
       findings.set_trial(trial->id);
-      findings.same(kTable, "", "position", position++, trial->position, "the order of the block's digests");
-      findings.same(kTable, "", "run_index", index++, trial->run_index, "blocks one after the other");
+      findings.same(kTrials, "", "position", position++, trial->position, "the order of the block's digests");
+      findings.same(kTrials, "", "run_index", index++, trial->run_index, "blocks one after the other");
     }
   }
   findings.set_trial("");

@@ -8,7 +8,7 @@
 namespace hopyard::verify {
 namespace {
 
-constexpr char kTable[] = "response";
+constexpr char kResponses[] = "response";
 constexpr int64_t kEndStream = 1;
 
 // What a response's row must say of its times.
@@ -20,7 +20,7 @@ struct Times {
 void compare_times(const Times& derived, const StoredResponse& seen, Findings& findings) {
   const std::string row = seq(seen.seq);
   const auto one = [&](const char* column, int64_t expected, int64_t stored) {
-    findings.same(kTable, row, column, expected, stored, "the time of the record that brought it");
+    findings.same(kResponses, row, column, expected, stored, "the time of the record that brought it");
   };
   one("first_decrypted_ns", derived.first_decrypted_ns, seen.first_decrypted_ns);
   one("first_body_ns", derived.first_body_ns, seen.first_body_ns);
@@ -53,7 +53,7 @@ void check_h1(const StoredTrial& trial, const Stream& stream, Findings& findings
     offset = end;
   }
   if (trial.client->error.empty())
-    findings.same(kTable, "sum of header_bytes and body_bytes", "header_bytes", stream.bytes(), offset,
+    findings.same(kResponses, "sum of header_bytes and body_bytes", "header_bytes", stream.bytes(), offset,
                   "heads and bodies are the decrypted bytes");
 }
 
@@ -109,17 +109,18 @@ void check_h2(const StoredTrial& trial, Findings& findings) {
     if (seen.request_start_ns == 0) continue;  // it was never asked for
     const Counted derived = count_stream(trial, seen.stream);
     const std::string row = seq(seen.seq);
-    findings.same(kTable, row, "header_bytes", derived.header_bytes, seen.header_bytes,
+    findings.same(kResponses, row, "header_bytes", derived.header_bytes, seen.header_bytes,
                   "the HEADERS frames of its stream");
     // Of a frame that was cut off some bytes may have come.
     if (trial.client->error.empty())
-      findings.same(kTable, row, "body_bytes", derived.body_bytes, seen.body_bytes,
+      findings.same(kResponses, row, "body_bytes", derived.body_bytes, seen.body_bytes,
                     "the DATA frames of its stream");
     if (trial.client->error.empty()) compare_times(derived.times, seen, findings);
     const bool asked = std::any_of(trial.frames.begin(), trial.frames.end(), [&](const StoredFrame& frame) {
       return frame.sent && frame.type == "HEADERS" && frame.stream == seen.stream;
     });
-    findings.hold(kTable, row, "stream", asked, "a stream on which HEADERS were sent", seen.stream, "HTTP/2");
+    findings.hold(kResponses, row, "stream", asked, "a stream on which HEADERS were sent", seen.stream,
+                  "HTTP/2");
   }
 }
 
@@ -133,7 +134,7 @@ void check_dispatch(const Subject& subject, const Stream& stream, Findings& find
       if (asked.after_body_bytes && awaited.role == asked.after_request && seen.request_start_ns != 0)
         expected = body_bytes_by(trial, stream, awaited.stream, seen.request_start_ns);
     }
-    findings.same(kTable, seq(seen.seq), "dispatch_after_bytes", expected, seen.dispatch_after_bytes,
+    findings.same(kResponses, seq(seen.seq), "dispatch_after_bytes", expected, seen.dispatch_after_bytes,
                   "body bytes of the awaited response in records decrypted before the request");
   }
 }
@@ -143,15 +144,17 @@ void check_identity(const Subject& subject, Findings& findings) {
   for (size_t i = 0; i < responses.size(); ++i) {
     const StoredResponse& seen = responses[i];
     const std::string row = seq(seen.seq);
-    findings.same(kTable, row, "seq", static_cast<int64_t>(i), seen.seq, "rows count from 0");
-    findings.same(kTable, row, "protocol_text", subject.workload.protocol, seen.protocol, "the workload's");
+    findings.same(kResponses, row, "seq", static_cast<int64_t>(i), seen.seq, "rows count from 0");
+    findings.same(kResponses, row, "protocol_text", subject.workload.protocol, seen.protocol,
+                  "the workload's");
     if (i < subject.workload.requests.size())
-      findings.same(kTable, row, "role_text", subject.workload.requests[i].name, seen.role, "the workload's");
+      findings.same(kResponses, row, "role_text", subject.workload.requests[i].name, seen.role,
+                    "the workload's");
     if (subject.workload.protocol == "h1" && seen.request_start_ns != 0)
-      findings.same(kTable, row, "stream", static_cast<int64_t>(i) + 1, seen.stream,
+      findings.same(kResponses, row, "stream", static_cast<int64_t>(i) + 1, seen.stream,
                     "HTTP/1.1 counts requests");
     if (seen.body_equals_fixture)
-      findings.same(kTable, row, "body_sha256", fixture_sha256(seen.body_bytes),
+      findings.same(kResponses, row, "body_sha256", fixture_sha256(seen.body_bytes),
                     absl::BytesToHexString(seen.body_sha256), "the rule of the served bodies");
   }
 }
