@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kGate = 180s;  // 800 requests and some slow reading
+constexpr auto kGate = 400s;  // longer than a gate gives itself, so that it can say what was amiss
 
 std::string state_of(const execute::KernelOption& kernel) {
   if (kernel.usable) return "ready";
