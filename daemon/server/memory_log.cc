@@ -35,14 +35,17 @@ Range writable_range(const std::string& line) {
   return std::string_view(second.ptr, end).starts_with(" rw") ? range : Range{};
 }
 
-// Empty once the process has no memory any more.
-std::vector<Range> ranges_of(pid_t pid, size_t least_bytes) {
+// Those that may hold a log of so many bytes and what nginx has beside it, for we hold as much when we read
+// one. Empty once the process has no memory any more.
+std::vector<Range> ranges_of(pid_t pid, size_t log_bytes) {
+  constexpr size_t kMostBesideBytes = 64u << 20;
   const auto maps = base::read_file(fmt::format("/proc/{}/maps", pid));
   std::vector<Range> ranges;
   std::istringstream lines(maps.ok() ? *maps : "");
   for (std::string line; std::getline(lines, line);) {
     const Range range = writable_range(line);
-    if (range.end - range.begin >= least_bytes) ranges.push_back(range);
+    const uint64_t bytes = range.end - range.begin;
+    if (bytes >= log_bytes && bytes - log_bytes <= kMostBesideBytes) ranges.push_back(range);
   }
   return ranges;
 }

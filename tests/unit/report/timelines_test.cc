@@ -36,7 +36,7 @@ class TimelinesOf : public store::StoreTest {
     return all;
   }
   store::ReportRows rows_;
-  const Figures none_;
+  const Figures none_{};
 };
 
 TEST_F(TimelinesOf, ACellAreItsMedianExtremesAndFirstLostTrial) {
