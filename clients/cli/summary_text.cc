@@ -53,7 +53,7 @@ std::vector<Row> rows_of(const Figures& figures) {
   std::vector<Row> rows;
   for (const auto& cell : figures) {
     const auto [role, metric] = split_metric(cell.metric());
-    const auto same = [&](const Row& row) {
+    const auto same = [&, role = role](const Row& row) {
       return row.kernel == kernel_of(cell) && row.path == cell.path() && row.workload == cell.workload() &&
              row.role == role;
     };
