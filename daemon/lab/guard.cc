@@ -89,7 +89,9 @@ absl::Status fork_worker(bool pid_namespace) {
   if (worker < 0) return errno_status("fork", "the guarded process");
   if (worker > 0) run_reaper(worker, pid_namespace);
   reaper_lives.write.reset();
-  if (!follow_parent(SIGKILL, reaper_lives.read)) ::_exit(1);
+  // Without a namespace that ends with its reaper, a guest that is asked to end ends its helpers, too; nobody
+  // else could.
+  if (!follow_parent(pid_namespace ? SIGKILL : SIGTERM, reaper_lives.read)) ::_exit(1);
   return absl::OkStatus();
 }
 

@@ -41,7 +41,9 @@ die_often() {
   id=$(submit_slow 500 "${@:2}")
   stop_daemon
   # On either host some processes are called hopyard-worker: guard, reaper, and where there is no guest, the worker.
-  for victim in none none guard "every $1" "every hopyard-worker"; do die "$1" "$victim"; done
+  for victim in none none guard "every $1"; do die "$1" "$victim"; done
+  # Without a pid namespace nobody would be left to end a process that a guest has just begun (docs/threat-model.md).
+  [ -z "$namespaces" ] || die "$1" "every hopyard-worker"
   had=$(query "SELECT COUNT(*) FROM v_trial WHERE verdict = 'passed'")
   start_daemon
   await_outcomes "$id" 2
@@ -50,12 +52,16 @@ die_often() {
   stop_daemon
 }
 
+namespaces=yes
 host_state >"$place/host.before"
 start_daemon
 host=$("${hopyard[@]}" kernels list | awk '$1 == "host"')
 stop_daemon
 case $host in
   *ready* | *"unix paths only"*) die_often nginx --kernel host ;;
-  *) echo "this machine's kernel runs no worker: $host" ;;
+  *)
+    echo "this machine's kernel runs no worker: $host"
+    case $host in *"namespaces: "*) namespaces= ;; esac
+    ;;
 esac
 die_often linux.uml --kernel debian-uml
