@@ -28,7 +28,8 @@ die() {
   case $2 in
     none) ;;
     every*) victims=$(await_below "${2#every }") ;;
-    guard) victims=$(descendants "$daemon_pid" | sort -n | head -n 1) ;;
+    guard) victims=$(descendants "$daemon_pid" | sort -n | sed -n 1p) ;;
+    reaper) victims=$(descendants "$daemon_pid" | sort -n | sed -n 2p) ;;
   esac
   kill_daemon "$victims"
   expect_host_unchanged "$place/host.before"
@@ -41,8 +42,8 @@ die_often() {
   id=$(submit_slow 500 "${@:2}")
   stop_daemon
   # On either host some processes are called hopyard-worker: guard, reaper, and where there is no guest, the worker.
-  for victim in none none guard "every $1"; do die "$1" "$victim"; done
-  # Without a pid namespace nobody would be left to end a process that a guest has just begun (docs/threat-model.md).
+  for victim in none none guard reaper "every $1"; do die "$1" "$victim"; done
+  # Without a pid namespace nobody is left then to end a process that a guest has just begun (docs/threat-model.md).
   [ -z "$namespaces" ] || die "$1" "every hopyard-worker"
   had=$(query "SELECT COUNT(*) FROM v_trial WHERE verdict = 'passed'")
   start_daemon

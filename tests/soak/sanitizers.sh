@@ -7,6 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 kind=${1:?fuzz or address}
 export CCACHE_DIR="${XDG_CACHE_HOME:-$HOME/.cache}/hopyard/ccache" CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
+export CCACHE_COMPILERCHECK=content
 
 build() { # folder, options
   cmake -S . -B "$1" -G Ninja -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
